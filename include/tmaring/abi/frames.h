@@ -1,0 +1,142 @@
+/* State of the role loops, one struct per loop, and the pure functions they share. Everything a loop remembers across a
+ * scheduling point is here, so that the emulator can copy, compare and hash it. */
+#ifndef TMARING_ABI_FRAMES_H
+#define TMARING_ABI_FRAMES_H
+
+#include "args.h"
+
+/* Issues the loads of one fill. */
+typedef struct tmaring_issue_frame {
+  tmaring_u32 pc;
+  tmaring_i32 tensor, run;
+  tmaring_u32 bytes;
+  tmaring_i32 edges;
+} tmaring_issue_frame;
+
+/* Feeds the ring: one fill, or the end mark of a ticket walk, per run. */
+typedef struct tmaring_feed_frame {
+  tmaring_u32 pc;
+  tmaring_i32 ended; /* tickets: the end mark is out */
+  tmaring_trip trip;
+  tmaring_cursor at;
+  tmaring_fill fill;
+  tmaring_issue_frame issue;
+} tmaring_feed_frame;
+
+/* Stores rows [first, last) of a staged fill, or elements [first, last) of a flat one. */
+typedef struct tmaring_store_frame {
+  tmaring_u32 pc;
+  tmaring_i32 tensor, run;
+  tmaring_i32 first, last;
+} tmaring_store_frame;
+
+/* Computes a warp's rows of one fill. */
+typedef struct tmaring_rows_frame {
+  tmaring_u32 pc;
+  tmaring_u32 sync;
+  tmaring_i32 iteration, iterations;
+  tmaring_i32 pass, pass_end;
+} tmaring_rows_frame;
+
+typedef struct tmaring_producer_frame {
+  tmaring_u32 pc;
+  tmaring_u32 lead; /* fills issued and not known to be released: at most P + 1 */
+  tmaring_cursor freed;
+  tmaring_feed_frame feed;
+} tmaring_producer_frame;
+
+typedef struct tmaring_consumer_frame {
+  tmaring_u32 pc;
+  tmaring_u32 sync;
+  tmaring_u32 late; /* stores of mine that I have not released yet */
+  tmaring_trip trip;
+  tmaring_cursor at;
+  tmaring_cursor late_at;
+  tmaring_fill fill;
+  tmaring_rows_frame rows;
+  tmaring_store_frame store;
+} tmaring_consumer_frame;
+
+typedef struct tmaring_pipeline_frame {
+  tmaring_u32 pc;
+  tmaring_u32 sync;
+  tmaring_u32 lead;    /* issuer: fills issued and not known to be released */
+  tmaring_i32 started; /* 1: at least one fill was computed */
+  tmaring_trip trip;
+  tmaring_cursor at;
+  tmaring_cursor freed;
+  tmaring_u32 last_stage; /* stage of the fill computed last */
+  tmaring_fill fill;
+  tmaring_fill last_fill;
+  tmaring_rows_frame rows;
+  tmaring_store_frame store;
+  tmaring_feed_frame feed;
+} tmaring_pipeline_frame;
+
+/* Handed through a stage in place of a tile number: the tickets have run out. */
+#define TMARING_TICKET_END (-1LL)
+
+TMARING_FN int tmaring_uses_tickets(const tmaring_walk *w)
+{
+  return w->order == TMARING_ORDER_TICKET;
+}
+
+/* True while the ring must be fed: with tickets the end mark is a fill too. */
+TMARING_FN int tmaring_feed_live(const tmaring_feed_frame *f, const tmaring_walk *w)
+{
+  return tmaring_uses_tickets(w) ? !f->ended : tmaring_trip_live(&f->trip, w);
+}
+
+TMARING_FN void tmaring_feed_begin(tmaring_feed_frame *f, const tmaring_walk *w, tmaring_i32 worker)
+{
+  f->ended = 0;
+  tmaring_trip_begin(&f->trip, w, worker);
+  tmaring_cursor_init(&f->at);
+}
+
+/* Element phase of a fill's frame (scope.h), taken from input 0 at row `j`. */
+TMARING_FN tmaring_i32 tmaring_frame_phase(const tmaring_args *a, const tmaring_fill *fill, tmaring_i32 j, int has_edges)
+{
+  if (!has_edges) return 0;
+  return tmaring_scope_phase(tmaring_stream_address(&a->input[0], fill->row + j, fill->col), a->input[0].elem_bytes,
+                             a->scope.vec);
+}
+
+/* What a unit stores: its rows, or a warp's chunk of a flat fill in elements. */
+TMARING_FN void tmaring_store_unit(tmaring_store_frame *f, const tmaring_args *a, const tmaring_fill *fill,
+                                   tmaring_i32 unit, tmaring_i32 warp, int has_edges)
+{
+  if (a->scope.kind == TMARING_SCOPE_FLAT) {
+    tmaring_scope_flat_range(&a->scope, warp, tmaring_frame_phase(a, fill, 0, has_edges), fill->rows * fill->cols,
+                             &f->first, &f->last);
+  } else {
+    tmaring_scope_unit_rows(&a->scope, unit, fill->rows, &f->first, &f->last);
+  }
+}
+
+/* What the one storing thread of a pipelined CTA stores: the whole fill. */
+TMARING_FN void tmaring_store_all(tmaring_store_frame *f, const tmaring_args *a, const tmaring_fill *fill)
+{
+  f->first = 0;
+  f->last = a->scope.kind == TMARING_SCOPE_FLAT ? fill->rows * fill->cols : fill->rows;
+}
+
+TMARING_FN tmaring_run tmaring_store_run_at(const tmaring_args *a, const tmaring_store_frame *f, const tmaring_fill *fill)
+{
+  const tmaring_stream *s = &a->output[f->tensor];
+  tmaring_run r;
+  if (a->scope.kind != TMARING_SCOPE_FLAT) return tmaring_run_at(s, fill, f->first, f->last, f->run);
+  r = tmaring_run_at(s, fill, 0, 1, 0);
+  r.address += (tmaring_u64)f->first * s->elem_bytes;
+  r.offset += (tmaring_u32)f->first * s->elem_bytes;
+  r.bytes = (tmaring_u32)(f->last - f->first) * s->elem_bytes;
+  return r;
+}
+
+/* True where a fill's results are complete after it. */
+TMARING_FN int tmaring_fill_stores(const tmaring_fill *fill, int has_pieces, tmaring_i32 passes)
+{
+  return fill->valid && (!has_pieces || fill->pass == passes - 1);
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* Ring state: stage and parity of a fill, and how many arrivals each barrier counts.
+ *
+ * A ring has S stages, each with a *full* and an *empty* mbarrier. Fill number k counts over the whole life of the CTA
+ * and is never restarted: stage k mod S, parity (k div S) & 1. A cursor holds these for one role. */
+#ifndef TMARING_ABI_RING_H
+#define TMARING_ABI_RING_H
+
+#include "base.h"
+
+#define TMARING_MAX_STAGES 16
+
+/* How the CTA is organised. */
+typedef enum tmaring_mode {
+  TMARING_MODE_PIPELINED = 0, /* every warp computes; one elected thread prefetches */
+  TMARING_MODE_WARP_SPECIALIZED = 1
+} tmaring_mode;
+
+/* What lets the prefetching thread of a pipelined CTA overwrite a stage. */
+typedef enum tmaring_war {
+  TMARING_WAR_CTA_BARRIER = 0,
+  TMARING_WAR_MBARRIER = 1
+} tmaring_war;
+
+/* Who arrives at the empty barrier: one lane per consumer warp (after __syncwarp), or every consumer thread. */
+typedef enum tmaring_release {
+  TMARING_RELEASE_WARP = 0,
+  TMARING_RELEASE_THREAD = 1
+} tmaring_release;
+
+typedef enum tmaring_axis { TMARING_AXIS_X = 0, TMARING_AXIS_Y = 1, TMARING_AXIS_Z = 2 } tmaring_axis;
+
+/* Position of one role in the ring. */
+typedef struct tmaring_cursor {
+  tmaring_u32 stage;
+  tmaring_u32 parity;
+} tmaring_cursor;
+
+TMARING_FN void tmaring_cursor_init(tmaring_cursor *c)
+{
+  c->stage = 0;
+  c->parity = 0;
+}
+
+TMARING_FN void tmaring_cursor_next(tmaring_cursor *c, tmaring_u32 stages)
+{
+  c->stage += 1;
+  if (c->stage == stages) {
+    c->stage = 0;
+    c->parity ^= 1u;
+  }
+}
+
+/* The barriers' arrival counts follow from the roles, and from nothing else. */
+TMARING_FN tmaring_u32 tmaring_ring_full_count(void)
+{
+  return 1; /* the producer's arrive.expect_tx; its ordinary loads of window edges precede that arrival */
+}
+
+TMARING_FN tmaring_u32 tmaring_ring_empty_count(tmaring_i32 release, tmaring_u32 consumer_warps)
+{
+  return release == TMARING_RELEASE_THREAD ? consumer_warps * 32u : consumer_warps;
+}
+
+/* Prefetch distance as the field writes it: [0, S-1], or negative for S + p. */
+TMARING_FN tmaring_i32 tmaring_ring_distance(tmaring_i32 prefetch, tmaring_i32 stages)
+{
+  return prefetch < 0 ? stages + prefetch : prefetch;
+}
+
+/* Stores whose read of their stage may still be under way when a warp-specialized consumer releases: with a lead of
+ * one fill there is no later fill to compute meanwhile, so the store is waited for at once. */
+TMARING_FN tmaring_u32 tmaring_ring_store_lag(tmaring_u32 stages, tmaring_u32 distance)
+{
+  return stages >= 2 && distance >= 1 ? 1u : 0u;
+}
+
+#endif

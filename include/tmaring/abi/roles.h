@@ -1,0 +1,340 @@
+/* The role loops: producer, consumer, and the warp of a pipelined CTA. Written once; the including side binds them.
+ *
+ * A *binding* defines the macros below and then includes this file. On the GPU (device/ring.cuh) a scheduling point is
+ * nothing and primitives are PTX. On the CPU (the emulator) a scheduling point is a resumable label: the loop returns to a
+ * scheduler before every primitive, so that any interleaving of roles can be played, and all of a loop's state lives in its
+ * frame, a small struct that can be hashed. A wait or fence missing here is therefore visible to the checker.
+ *
+ * Rules for the loops. Everything that lives across a point is in the frame. One point or call per source line. Values
+ * that other roles may change are read only through primitives.
+ *
+ * Actors. On the CPU one actor is one warp. What the elected lane of a warp does alone stands under ROLE_IS_*.
+ *
+ * Binding: control
+ *   ROLE_FN(name)                      declares a role function: ROLE_FN(f)(ROLE_ENV *e, frame *f, ...)
+ *   ROLE_ENV                           environment type
+ *   ROLE_BEGIN(f) ROLE_END(f)          first and last statement
+ *   ROLE_POINT(f)                      scheduling point
+ *   ROLE_WAIT(f, try, block)           CPU: repeats `try` until true, a point before each try; GPU: `block`
+ *   ROLE_CALL(f, call)                 runs a role function to its end
+ *   ROLE_UNROLL                        loop over passes: unrolled on the GPU
+ * Binding: facts
+ *   ROLE_ARGS(e)                       const tmaring_args *
+ *   ROLE_WALK(e)                       const tmaring_walk *
+ *   ROLE_WORKER(e)                     worker
+ *   ROLE_WARP(e) ROLE_UNIT(e)          linear index of the consumer warp; its unit
+ *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores
+ *   ROLE_IS_STORER(e)                  warp-specialized: the thread that stores for its unit
+ *   ROLE_IS_GROUP(e)                   rows are shared by several warps
+ *   ROLE_IS_STAGED(e)                  results go through shared memory and bulk stores
+ *   ROLE_HAS_EDGES(e)                  runs may need ordinary loads and stores at their ends
+ *   ROLE_HAS_PIECES(e)                 rows longer than a stage
+ *   ROLE_REDUCTIONS(e) ROLE_PASSES(e)  passes that reduce; passes in all
+ * Binding: primitives (a point stands before each)
+ *   ROLE_TRY_FULL ROLE_BLOCK_FULL(e, stage, parity)      wait for a phase of a full barrier
+ *   ROLE_TRY_EMPTY ROLE_BLOCK_EMPTY(e, stage, parity)    wait for a phase of an empty barrier
+ *   ROLE_EXPECT(e, stage, bytes)                         arrive at full, expecting bytes
+ *   ROLE_LOAD(e, tensor, stage, offset, address, bytes)  bulk copy of input `tensor` into its slot, completing on full
+ *   ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)    ordinary loads
+ *   ROLE_STORE(e, tensor, stage, offset, address, bytes)        bulk store from the output's slot
+ *   ROLE_STORE_EDGE(e, tensor, stage, offset, address, bytes)   ordinary stores from the slot
+ *   ROLE_COMMIT(e)                                       closes a group of bulk stores
+ *   ROLE_WAIT_READ(f, e, pending)                        until all but `pending` groups have read their source
+ *   ROLE_FENCE(e)                                        generic -> async proxy, by every thread that runs it
+ *   ROLE_RELEASE(e, stage)                               this warp arrives at empty (all it owes)
+ *   ROLE_RELEASE_OTHERS(e, stage)                        the same, less the storer's arrival
+ *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
+ *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
+ *   ROLE_TICKET_PUT(e, stage, tile) ROLE_TICKET_GET(e, stage, tile) tile number through the stage
+ *   ROLE_TICKET_CLAIM(e, tile)                           next tile number from the counter
+ *   ROLE_ACCUMULATE(e, fill, stage, iteration, pass)     this warp's part of a pass over its rows
+ *   ROLE_PARTIAL(e, fill, iteration, pass)               cross-warp scopes: leave this warp's partial results
+ *   ROLE_FINISH(e, fill, iteration, pass)                combine partial results, evaluate what follows from them
+ *   ROLE_ROW_STORE(e, fill, iteration)                   store the [M] outputs of the finished rows */
+#ifndef ROLE_FN
+#error "abi/roles.h is included by a binding that defines ROLE_FN and the other ROLE_ macros; for the frames alone include abi/frames.h"
+#endif
+
+#include "frames.h"
+
+ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
+{
+  tmaring_run r;
+  tmaring_window w;
+  ROLE_BEGIN(f);
+  f->bytes = 0;
+  f->edges = 0;
+  for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
+    for (f->run = 0; f->run < tmaring_run_count(&ROLE_ARGS(e)->input[f->tensor], fill->rows); ++f->run) {
+      r = tmaring_run_at(&ROLE_ARGS(e)->input[f->tensor], fill, 0, fill->rows, f->run);
+      if (!ROLE_HAS_EDGES(e)) {
+        f->bytes += r.bytes;
+        continue;
+      }
+      w = tmaring_run_load_window(&ROLE_ARGS(e)->input[f->tensor], &r);
+      f->bytes += w.bytes;
+      if (w.head + w.tail == 0) continue;
+      f->edges = 1;
+      ROLE_POINT(f);
+      r = tmaring_run_at(&ROLE_ARGS(e)->input[f->tensor], fill, 0, fill->rows, f->run);
+      w = tmaring_run_load_window(&ROLE_ARGS(e)->input[f->tensor], &r);
+      ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset, r.address, w.head);
+      ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
+    }
+  }
+  if (ROLE_HAS_EDGES(e) && f->edges) { /* a later fill's copy engine writes over these bytes */
+    ROLE_POINT(f);
+    ROLE_FENCE(e);
+  }
+  ROLE_POINT(f);
+  ROLE_EXPECT(e, stage, f->bytes);
+  for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
+    for (f->run = 0; f->run < tmaring_run_count(&ROLE_ARGS(e)->input[f->tensor], fill->rows); ++f->run) {
+      ROLE_POINT(f);
+      r = tmaring_run_at(&ROLE_ARGS(e)->input[f->tensor], fill, 0, fill->rows, f->run);
+      if (!ROLE_HAS_EDGES(e)) {
+        ROLE_LOAD(e, f->tensor, stage, r.offset, r.address, r.bytes);
+        continue;
+      }
+      w = tmaring_run_load_window(&ROLE_ARGS(e)->input[f->tensor], &r);
+      if (w.bytes > 0) {
+        ROLE_LOAD(e, f->tensor, stage, r.offset + (tmaring_u32)(w.begin - r.address), w.begin, w.bytes);
+      }
+    }
+  }
+  ROLE_END(f);
+}
+
+ROLE_FN(tmaring_feed_run)(ROLE_ENV *e, tmaring_feed_frame *f)
+{
+  ROLE_BEGIN(f);
+  if (tmaring_uses_tickets(ROLE_WALK(e)) && !tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
+    ROLE_POINT(f);
+    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END);
+    ROLE_POINT(f);
+    ROLE_EXPECT(e, f->at.stage, 0);
+    f->ended = 1;
+  } else {
+    tmaring_walk_fill(ROLE_WALK(e), f->trip.tile, f->trip.part, &f->fill);
+    if (tmaring_uses_tickets(ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TICKET_PUT(e, f->at.stage, f->trip.tile);
+    }
+    ROLE_CALL(f, tmaring_issue_run(e, &f->issue, &f->fill, f->at.stage));
+    if (tmaring_trip_next(&f->trip, ROLE_WALK(e)) && tmaring_uses_tickets(ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TICKET_CLAIM(e, &f->trip.tile);
+    }
+  }
+  tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
+  ROLE_END(f);
+}
+
+/* The producer leads by at most P + 1 fills. */
+ROLE_FN(tmaring_producer_run)(ROLE_ENV *e, tmaring_producer_frame *f)
+{
+  ROLE_BEGIN(f);
+  f->lead = 0;
+  tmaring_cursor_init(&f->freed);
+  tmaring_feed_begin(&f->feed, ROLE_WALK(e), ROLE_WORKER(e));
+  while (tmaring_feed_live(&f->feed, ROLE_WALK(e))) {
+    if (f->lead > ROLE_ARGS(e)->distance) {
+      ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity), ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
+      tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
+      f->lead -= 1;
+    }
+    ROLE_CALL(f, tmaring_feed_run(e, &f->feed));
+    f->lead += 1;
+  }
+  ROLE_END(f);
+}
+
+ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
+{
+  tmaring_i32 first, last;
+  ROLE_BEGIN(f);
+  tmaring_scope_unit_rows(&ROLE_ARGS(e)->scope, ROLE_UNIT(e), fill->rows, &first, &last);
+  f->iterations = tmaring_scope_iterations(&ROLE_ARGS(e)->scope, last - first);
+  for (f->iteration = 0; f->iteration < f->iterations; ++f->iteration) {
+    f->pass_end = ROLE_HAS_PIECES(e) ? fill->pass + 1 : ROLE_PASSES(e);
+    ROLE_UNROLL
+    for (f->pass = ROLE_HAS_PIECES(e) ? fill->pass : 0; f->pass < f->pass_end; ++f->pass) {
+      ROLE_POINT(f);
+      ROLE_ACCUMULATE(e, fill, stage, f->iteration, f->pass);
+      if (f->pass < ROLE_REDUCTIONS(e) && fill->last_piece) {
+        if (ROLE_IS_GROUP(e)) {
+          ROLE_POINT(f);
+          ROLE_PARTIAL(e, fill, f->iteration, f->pass);
+          ROLE_GROUP_SYNC(f, e);
+        }
+        ROLE_POINT(f);
+        ROLE_FINISH(e, fill, f->iteration, f->pass);
+      }
+    }
+    if (fill->valid && fill->last_piece && f->pass_end == ROLE_PASSES(e)) {
+      ROLE_POINT(f);
+      ROLE_ROW_STORE(e, fill, f->iteration);
+    }
+  }
+  ROLE_END(f);
+}
+
+/* The results of [first, last), run by run: the aligned interior by the copy engine, head and tail by ordinary stores. */
+ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
+{
+  tmaring_run r;
+  tmaring_window w;
+  ROLE_BEGIN(f);
+  for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->output_count; ++f->tensor) {
+    for (f->run = 0; f->run < tmaring_run_count(&ROLE_ARGS(e)->output[f->tensor], f->last - f->first); ++f->run) {
+      ROLE_POINT(f);
+      r = tmaring_store_run_at(ROLE_ARGS(e), f, fill);
+      if (!ROLE_HAS_EDGES(e)) {
+        ROLE_STORE(e, f->tensor, stage, r.offset, r.address, r.bytes);
+        continue;
+      }
+      w = tmaring_run_store_window(&r);
+      ROLE_STORE_EDGE(e, f->tensor, stage, r.offset, r.address, w.head);
+      ROLE_STORE_EDGE(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
+      if (w.bytes > 0) {
+        ROLE_STORE(e, f->tensor, stage, r.offset + w.head, w.begin, w.bytes);
+      }
+    }
+  }
+  ROLE_END(f);
+}
+
+/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. */
+ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
+{
+  ROLE_BEGIN(f);
+  f->late = 0;
+  tmaring_cursor_init(&f->at);
+  tmaring_cursor_init(&f->late_at);
+  tmaring_trip_begin(&f->trip, ROLE_WALK(e), ROLE_WORKER(e));
+  while (tmaring_uses_tickets(ROLE_WALK(e)) || tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
+    ROLE_WAIT(f, ROLE_TRY_FULL(e, f->at.stage, f->at.parity), ROLE_BLOCK_FULL(e, f->at.stage, f->at.parity));
+    if (tmaring_uses_tickets(ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
+      if (f->trip.tile == TMARING_TICKET_END) break;
+    }
+    tmaring_walk_fill(ROLE_WALK(e), f->trip.tile, f->trip.part, &f->fill);
+    ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
+    if (ROLE_IS_STAGED(e)) {
+      ROLE_POINT(f);
+      ROLE_FENCE(e);
+      if (ROLE_IS_GROUP(e)) {
+        ROLE_GROUP_SYNC(f, e);
+      } else {
+        ROLE_POINT(f);
+        ROLE_WARP_SYNC(e);
+      }
+      ROLE_POINT(f);
+      ROLE_RELEASE_OTHERS(e, f->at.stage);
+      if (ROLE_IS_STORER(e)) {
+        if (tmaring_fill_stores(&f->fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
+          tmaring_store_unit(&f->store, ROLE_ARGS(e), &f->fill, ROLE_UNIT(e), ROLE_WARP(e), ROLE_HAS_EDGES(e));
+          ROLE_CALL(f, tmaring_store_run(e, &f->store, &f->fill, f->at.stage));
+        }
+        ROLE_POINT(f);
+        ROLE_COMMIT(e);
+        f->late += 1;
+        if (f->late > ROLE_ARGS(e)->store_lag) {
+          ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->store_lag);
+          ROLE_POINT(f);
+          ROLE_RELEASE_STORER(e, f->late_at.stage);
+          tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          f->late -= 1;
+        }
+      }
+    } else {
+      ROLE_POINT(f);
+      ROLE_RELEASE(e, f->at.stage);
+    }
+    tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
+    tmaring_trip_next(&f->trip, ROLE_WALK(e));
+  }
+  if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e)) { /* shared memory must outlive the last store's read */
+    ROLE_WAIT_READ(f, e, 0);
+  }
+  ROLE_END(f);
+}
+
+/* A warp of a pipelined CTA: all warps compute, one thread also feeds the ring and stores. At the top of each step every
+ * warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). */
+ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
+{
+  ROLE_BEGIN(f);
+  f->lead = 0;
+  f->started = 0;
+  f->last_stage = 0;
+  tmaring_cursor_init(&f->at);
+  tmaring_cursor_init(&f->freed);
+  tmaring_trip_begin(&f->trip, ROLE_WALK(e), ROLE_WORKER(e));
+  if (ROLE_IS_ISSUER(e)) {
+    tmaring_feed_begin(&f->feed, ROLE_WALK(e), ROLE_WORKER(e));
+    while (f->lead < ROLE_ARGS(e)->distance && tmaring_feed_live(&f->feed, ROLE_WALK(e))) {
+      ROLE_CALL(f, tmaring_feed_run(e, &f->feed));
+      f->lead += 1;
+    }
+  }
+  for (;;) {
+    if (f->started && ROLE_ARGS(e)->cta.war == TMARING_WAR_CTA_BARRIER) {
+      ROLE_CTA_SYNC(f, e);
+    }
+    if (ROLE_IS_ISSUER(e)) {
+      if (f->started && ROLE_IS_STAGED(e)) {
+        if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
+          ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity), ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
+          tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
+        }
+        if (tmaring_fill_stores(&f->last_fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
+          tmaring_store_all(&f->store, ROLE_ARGS(e), &f->last_fill);
+          ROLE_CALL(f, tmaring_store_run(e, &f->store, &f->last_fill, f->last_stage));
+        }
+        ROLE_POINT(f);
+        ROLE_COMMIT(e);
+      }
+      if (tmaring_feed_live(&f->feed, ROLE_WALK(e))) {
+        if (f->lead >= ROLE_ARGS(e)->stages) { /* the stage was used: fill k + P - S is done with */
+          if (ROLE_IS_STAGED(e)) {
+            ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->stages - 1 - ROLE_ARGS(e)->distance);
+          } else if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
+            ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity), ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
+            tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
+          }
+          f->lead -= 1;
+        }
+        ROLE_CALL(f, tmaring_feed_run(e, &f->feed));
+        f->lead += 1;
+      }
+    }
+    if (!tmaring_uses_tickets(ROLE_WALK(e)) && !tmaring_trip_live(&f->trip, ROLE_WALK(e))) break;
+    ROLE_WAIT(f, ROLE_TRY_FULL(e, f->at.stage, f->at.parity), ROLE_BLOCK_FULL(e, f->at.stage, f->at.parity));
+    if (tmaring_uses_tickets(ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
+      if (f->trip.tile == TMARING_TICKET_END) break;
+    }
+    tmaring_walk_fill(ROLE_WALK(e), f->trip.tile, f->trip.part, &f->fill);
+    ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
+    if (ROLE_IS_STAGED(e)) {
+      ROLE_POINT(f);
+      ROLE_FENCE(e);
+    }
+    if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
+      ROLE_POINT(f);
+      ROLE_RELEASE(e, f->at.stage);
+    }
+    f->started = 1;
+    f->last_stage = f->at.stage;
+    f->last_fill = f->fill;
+    tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
+    tmaring_trip_next(&f->trip, ROLE_WALK(e));
+  }
+  if (ROLE_IS_STAGED(e) && ROLE_IS_ISSUER(e)) {
+    ROLE_WAIT_READ(f, e, 0);
+  }
+  ROLE_END(f);
+}

@@ -1,0 +1,121 @@
+/* Row scope: which thread of the consumers holds which elements, and the order of every partial sum.
+ *
+ * A *unit* is the set of warps that share a row: one warp, a group of warps, or all of them. A unit owns `unit_rows`
+ * consecutive rows of a fill and handles them in iterations. Threads take vectors of `vec` elements in turn. In the flat
+ * scope (pointwise, dense) the fill is one long row and each warp owns one contiguous chunk of it.
+ *
+ *     lanes   32/lanes rows at a time in one warp        warp   one row at a time per warp
+ *     group   warps_per_row warps share a row                    cta    all consumer warps share a row
+ *
+ * Frames. A row may start anywhere. Vector i of a row covers elements [i*vec - phase, i*vec - phase + vec): `phase` is the
+ * element offset of the row's start from the last vector boundary in memory, so that vectors are aligned where the tensor
+ * is. Elements outside [0, n) are masked. Aligned plans have phase 0.
+ *
+ * Sums: within a vector by halves (tmaring_scope_tree), then vector after vector in one accumulator per thread, then a
+ * butterfly over the row's lanes (xor lanes/2 ... 1), then warp 0, 1, ... of the unit. */
+#ifndef TMARING_ABI_SCOPE_H
+#define TMARING_ABI_SCOPE_H
+
+#include "base.h"
+
+typedef enum tmaring_scope_kind {
+  TMARING_SCOPE_AUTO = 0,
+  TMARING_SCOPE_FLAT = 1,
+  TMARING_SCOPE_LANES = 2,
+  TMARING_SCOPE_WARP = 3,
+  TMARING_SCOPE_GROUP = 4,
+  TMARING_SCOPE_CTA = 5
+} tmaring_scope_kind;
+
+#define TMARING_MAX_VEC 8
+
+typedef struct tmaring_scope {
+  tmaring_i32 kind;          /* tmaring_scope_kind, never AUTO */
+  tmaring_i32 vec;           /* elements per thread and step: 16 bytes of the narrowest streamed type */
+  tmaring_i32 lanes_log2;    /* lanes per row: 1 << lanes_log2, at most 32 */
+  tmaring_i32 warps_per_row; /* divides the consumer warps */
+  tmaring_i32 unit_rows;     /* rows of a fill per unit */
+  tmaring_i32 chunk_vecs;    /* flat: vectors per warp; else 0 */
+} tmaring_scope;
+
+/* A thread's place, fixed for the kernel. */
+typedef struct tmaring_seat {
+  tmaring_i32 unit;   /* which unit of the CTA */
+  tmaring_i32 member; /* which warp of the unit */
+  tmaring_i32 row;    /* which of the rows handled at a time */
+  tmaring_i32 start;  /* first vector */
+} tmaring_seat;
+
+TMARING_FN tmaring_i32 tmaring_scope_lanes(const tmaring_scope *s)
+{
+  return 1 << s->lanes_log2;
+}
+
+/* Iterations in which a unit handles `rows` rows, 32 / lanes of them at a time. */
+TMARING_FN tmaring_i32 tmaring_scope_iterations(const tmaring_scope *s, tmaring_i32 rows)
+{
+  return (rows + (32 >> s->lanes_log2) - 1) >> (5 - s->lanes_log2);
+}
+
+TMARING_FN tmaring_i32 tmaring_scope_stride(const tmaring_scope *s)
+{
+  return s->kind == TMARING_SCOPE_FLAT ? 32 : s->warps_per_row << s->lanes_log2;
+}
+
+TMARING_FN tmaring_seat tmaring_scope_seat(const tmaring_scope *s, tmaring_i32 warp, tmaring_i32 lane)
+{
+  tmaring_seat seat;
+  seat.unit = warp / s->warps_per_row;
+  seat.member = warp - seat.unit * s->warps_per_row;
+  seat.row = lane >> s->lanes_log2;
+  seat.start = seat.member * 32 + (lane & (tmaring_scope_lanes(s) - 1));
+  if (s->kind == TMARING_SCOPE_FLAT) seat.start = warp * s->chunk_vecs + lane;
+  return seat;
+}
+
+/* One past the last vector of a thread's seat, for a row (or flat fill) of n elements at this phase. */
+TMARING_FN tmaring_i32 tmaring_scope_end(const tmaring_scope *s, tmaring_i32 warp, tmaring_i32 phase, tmaring_i32 n)
+{
+  const tmaring_i32 vectors = (phase + n + s->vec - 1) / s->vec;
+  if (s->kind != TMARING_SCOPE_FLAT) return vectors;
+  return (tmaring_i32)tmaring_min_i64(vectors, (tmaring_i64)(warp + 1) * s->chunk_vecs);
+}
+
+/* Rows [first, last) of a fill of `rows` rows that belong to a unit. */
+TMARING_FN void tmaring_scope_unit_rows(const tmaring_scope *s, tmaring_i32 unit, tmaring_i32 rows, tmaring_i32 *first,
+                                        tmaring_i32 *last)
+{
+  if (s->kind == TMARING_SCOPE_FLAT) {
+    *first = 0;
+    *last = 1;
+    return;
+  }
+  *first = (tmaring_i32)tmaring_min_i64(rows, unit * s->unit_rows);
+  *last = (tmaring_i32)tmaring_min_i64(rows, *first + s->unit_rows);
+}
+
+/* Elements [first, last) of a flat fill of n elements that belong to a warp. */
+TMARING_FN void tmaring_scope_flat_range(const tmaring_scope *s, tmaring_i32 warp, tmaring_i32 phase, tmaring_i32 n,
+                                         tmaring_i32 *first, tmaring_i32 *last)
+{
+  const tmaring_i64 begin = (tmaring_i64)warp * s->chunk_vecs * s->vec - phase;
+  const tmaring_i64 end = begin + (tmaring_i64)s->chunk_vecs * s->vec;
+  *first = (tmaring_i32)tmaring_min_i64(n, tmaring_max_i64(0, begin));
+  *last = (tmaring_i32)tmaring_min_i64(n, tmaring_max_i64(0, end));
+}
+
+/* Element phase of an address in vectors of `vec`. */
+TMARING_FN tmaring_i32 tmaring_scope_phase(tmaring_u64 address, tmaring_u32 elem_bytes, tmaring_i32 vec)
+{
+  return (tmaring_i32)((address / elem_bytes) & (tmaring_u64)(vec - 1));
+}
+
+/* Sum of a vector by halves: ((0+1)+(2+3))+((4+5)+(6+7)). vec is 4 or 8. */
+TMARING_FN float tmaring_scope_tree(const float *v, tmaring_i32 vec)
+{
+  const float low = (v[0] + v[1]) + (v[2] + v[3]);
+  if (vec == 4) return low;
+  return low + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+
+#endif

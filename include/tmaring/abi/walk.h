@@ -1,0 +1,201 @@
+/* The walk: which rows and columns a worker visits, and in which order.
+ *
+ * Words. A *worker* is a persistent CTA. A *tile* is the unit of work that one worker owns: R whole rows, or one row
+ * cut into pieces, or one piece of one row (spread). A *fill* is what one pass through a ring stage holds: a tile, or
+ * one piece of the tile's row in one pass over it. A worker sees its tiles as *slots* 0, 1, 2, ...; where the split does
+ * not divide, the last slots of the last workers are *surplus* and the policy says what happens to them.
+ *
+ * Every static order is one arithmetic sequence per worker:
+ *     order      first tile of worker c    step   slots
+ *     split      c * outer * S             1      outer * S      M as [C, outer, S, N]: tile (c*outer + o)*S + s
+ *     blocked    c * ceil(T/C)             1      ceil(T/C)
+ *     cyclic     c                         C      ceil(T/C)
+ * and tickets start at tile c and go on with C + counter++.
+ *
+ * All functions are pure and run on either side. 64-bit: tile and row indexes. 32-bit: everything inside a tile. */
+#ifndef TMARING_ABI_WALK_H
+#define TMARING_ABI_WALK_H
+
+#include "base.h"
+
+typedef enum tmaring_order {
+  TMARING_ORDER_SPLIT = 0,
+  TMARING_ORDER_BLOCKED = 1,
+  TMARING_ORDER_CYCLIC = 2,
+  TMARING_ORDER_TICKET = 3
+} tmaring_order;
+
+/* What happens to surplus slots.
+ *   wrap    the tile index is reduced modulo T: loaded, waited for, computed, never stored
+ *   skip    load, wait and release are left out on both sides
+ *   exact   trip counts are trimmed per worker
+ *   unsafe  no protection at all: for tests that must see the fault */
+typedef enum tmaring_policy {
+  TMARING_POLICY_WRAP = 0,
+  TMARING_POLICY_SKIP = 1,
+  TMARING_POLICY_EXACT = 2,
+  TMARING_POLICY_UNSAFE = 3
+} tmaring_policy;
+
+/* How a matrix of rows x cols is cut. The first three fields follow from M and the others: tmaring_walk_set_rows. */
+typedef struct tmaring_walk {
+  tmaring_i64 rows;          /* M */
+  tmaring_i64 tiles;         /* T */
+  tmaring_i64 slots;         /* per worker, before trimming */
+  tmaring_i32 cols;          /* N */
+  tmaring_i32 workers;       /* C */
+  tmaring_i32 order;         /* tmaring_order */
+  tmaring_i32 policy;        /* tmaring_policy */
+  tmaring_i32 tile_rows;     /* R: whole rows per tile; 1 where rows are cut into pieces */
+  tmaring_i32 pieces;        /* pieces per row; 1 = whole rows */
+  tmaring_i32 piece_cols;    /* columns per piece; the last may be shorter */
+  tmaring_i32 passes;        /* times a worker streams all pieces of its row; 1 where pieces == 1 */
+  tmaring_i32 spread;        /* 1: each piece is a tile of its own (passes == 1) */
+  tmaring_i32 split_stages;  /* S of the split order */
+} tmaring_walk;
+
+/* One fill: rows [row, row + rows) x columns [col, col + cols) of the matrix, in pass `pass` over them. */
+typedef struct tmaring_fill {
+  tmaring_i64 row;
+  tmaring_i32 rows;
+  tmaring_i32 col;
+  tmaring_i32 cols;
+  tmaring_i32 pass;          /* 0 where rows are whole: all passes run on the one fill */
+  tmaring_i32 first_piece;   /* 1: accumulators start here */
+  tmaring_i32 last_piece;    /* 1: the pass over the row ends here */
+  tmaring_i32 valid;         /* 0: surplus fill, never stored */
+} tmaring_fill;
+
+/* Fills that one tile takes. */
+TMARING_FN tmaring_i32 tmaring_walk_fills_per_tile(const tmaring_walk *w)
+{
+  return w->spread ? 1 : w->pieces * w->passes;
+}
+
+/* Cuts a matrix of `rows` >= 0 rows: derives rows, tiles and slots from the other fields. Runs on the host at launch, or
+ * on the device where M comes from device memory. */
+TMARING_FN void tmaring_walk_set_rows(tmaring_walk *w, tmaring_i64 rows)
+{
+  w->rows = rows;
+  w->tiles = w->spread ? rows * w->pieces : tmaring_ceil_div(rows, w->tile_rows);
+  if (w->order == TMARING_ORDER_SPLIT) {
+    const tmaring_i64 groups = tmaring_ceil_div(w->tiles, w->split_stages);
+    w->slots = tmaring_ceil_div(groups, w->workers) * w->split_stages;
+  } else {
+    w->slots = tmaring_ceil_div(w->tiles, w->workers);
+  }
+}
+
+/* Tile index of a worker's slot 0, and the distance to its next slot. */
+TMARING_FN tmaring_i64 tmaring_walk_first(const tmaring_walk *w, tmaring_i32 worker)
+{
+  const int strided = w->order == TMARING_ORDER_CYCLIC || w->order == TMARING_ORDER_TICKET;
+  return strided ? (tmaring_i64)worker : (tmaring_i64)worker * w->slots;
+}
+
+TMARING_FN tmaring_i64 tmaring_walk_step(const tmaring_walk *w)
+{
+  return w->order == TMARING_ORDER_CYCLIC ? (tmaring_i64)w->workers : 1;
+}
+
+/* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. */
+TMARING_FN tmaring_i64 tmaring_walk_valid_slots(const tmaring_walk *w, tmaring_i32 worker)
+{
+  const tmaring_i64 left = w->tiles - tmaring_walk_first(w, worker);
+  const tmaring_i64 step = tmaring_walk_step(w);
+  if (left <= 0) return 0;
+  return tmaring_min_i64(w->slots, step == 1 ? left : tmaring_ceil_div(left, step));
+}
+
+/* Slots that a worker runs through. With `exact` they are trimmed here; with `skip` each slot is tested where it is
+ * used (tmaring_walk_skips); with `wrap` all run. */
+TMARING_FN tmaring_i64 tmaring_walk_slots(const tmaring_walk *w, tmaring_i32 worker)
+{
+  if (w->tiles == 0) return 0;
+  return w->policy == TMARING_POLICY_EXACT ? tmaring_walk_valid_slots(w, worker) : w->slots;
+}
+
+/* True where this raw tile index is neither loaded, waited for nor released. */
+TMARING_FN int tmaring_walk_skips(const tmaring_walk *w, tmaring_i64 tile)
+{
+  return w->policy == TMARING_POLICY_SKIP && tile >= w->tiles;
+}
+
+/* The wrap: reduces a raw tile index modulo T. The surplus is below T whenever workers <= T, so that one subtraction
+ * does it; the loop serves grids larger than the work (M from device memory). */
+TMARING_FN tmaring_i64 tmaring_walk_wrap(const tmaring_walk *w, tmaring_i64 tile)
+{
+  if (w->policy == TMARING_POLICY_WRAP) {
+    while (tile >= w->tiles) tile -= w->tiles;
+  }
+  return tile;
+}
+
+/* Rows and columns of fill `part` (0 .. fills_per_tile-1) of a raw tile index. A surplus tile under `wrap` reads an
+ * existing tile and is marked invalid. */
+TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, tmaring_i32 part, tmaring_fill *fill)
+{
+  const tmaring_i64 tile = tmaring_walk_wrap(w, raw_tile);
+  tmaring_i32 piece = 0;
+  fill->valid = raw_tile < w->tiles;
+  fill->pass = 0;
+  fill->first_piece = 1;
+  fill->last_piece = 1;
+  fill->cols = w->cols;
+  fill->col = 0;
+  if (w->pieces == 1) {
+    fill->row = tile * w->tile_rows;
+    fill->rows = w->tile_rows;
+    if (fill->row + fill->rows > w->rows && w->policy != TMARING_POLICY_UNSAFE) {
+      fill->rows = (tmaring_i32)(w->rows - fill->row);
+    }
+    return;
+  }
+  if (w->spread) { /* the planner spreads only where all tile indexes fit in 31 bits */
+    fill->row = (tmaring_i64)((tmaring_u32)tile / (tmaring_u32)w->pieces);
+    piece = (tmaring_i32)((tmaring_u32)tile % (tmaring_u32)w->pieces);
+  } else {
+    fill->row = tile;
+    fill->pass = part / w->pieces;
+    piece = part - fill->pass * w->pieces;
+    fill->first_piece = piece == 0;
+    fill->last_piece = piece == w->pieces - 1;
+  }
+  fill->rows = 1;
+  fill->col = piece * w->piece_cols;
+  fill->cols = (tmaring_i32)tmaring_min_i64(w->piece_cols, w->cols - fill->col);
+}
+
+/* A role's way along the walk: one fill after another. */
+typedef struct tmaring_trip {
+  tmaring_i64 tile; /* raw index: may lie past the last tile (surplus, or the end of the tickets) */
+  tmaring_i64 left; /* slots left, this one included; unused with tickets */
+  tmaring_i32 part; /* fill within the tile */
+} tmaring_trip;
+
+TMARING_FN void tmaring_trip_begin(tmaring_trip *t, const tmaring_walk *w, tmaring_i32 worker)
+{
+  t->tile = tmaring_walk_first(w, worker);
+  t->left = w->order == TMARING_ORDER_TICKET ? 0 : tmaring_walk_slots(w, worker);
+  t->part = 0;
+}
+
+/* True while there is a fill to handle. Tile indexes grow along a trip, so the first skipped slot ends it. */
+TMARING_FN int tmaring_trip_live(const tmaring_trip *t, const tmaring_walk *w)
+{
+  if (w->order == TMARING_ORDER_TICKET) return t->tile < w->tiles;
+  return t->left > 0 && !tmaring_walk_skips(w, t->tile);
+}
+
+/* Goes to the next fill. Returns 1 where the tile is finished: with tickets the caller claims the next one. */
+TMARING_FN int tmaring_trip_next(tmaring_trip *t, const tmaring_walk *w)
+{
+  t->part += 1;
+  if (t->part < tmaring_walk_fills_per_tile(w)) return 0;
+  t->part = 0;
+  t->tile += tmaring_walk_step(w);
+  t->left -= 1;
+  return 1;
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* Everything, in flow order: describe, plan, check, prepare, launch. */
+#ifndef TMARING_H
+#define TMARING_H
+
+#include "version.h"
+#include "status.h"
+#include "tensor.h"
+#include "machine.h"
+#include "formula.h"
+#include "plan.h"
+#include "launch.h"
+
+#endif

@@ -1,0 +1,21 @@
+/* The one interface of both backends. */
+#ifndef TMARING_HOST_BACKEND_H
+#define TMARING_HOST_BACKEND_H
+
+#include "../plan/plan_state.h"
+
+typedef struct tmaring__backend_calls {
+  const char *name;
+  /* Makes *state, the backend's part of a kernel. The plan outlives it. */
+  tmaring_status (*prepare)(void **state, const tmaring_plan *plan);
+  void (*release)(void *state);
+  tmaring_status (*workspace_init)(void *state, void *workspace, struct CUstream_st *stream);
+  /* args are encoded and checked, rows > 0. */
+  tmaring_status (*launch)(void *state, const tmaring_plan *plan, const tmaring_args *args, uint32_t flags,
+                           struct CUstream_st *stream);
+} tmaring__backend_calls;
+
+const tmaring__backend_calls *tmaring__backend_cuda(void);
+const tmaring__backend_calls *tmaring__backend_cpu(void);
+
+#endif

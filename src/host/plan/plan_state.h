@@ -1,0 +1,62 @@
+/* The inside of a plan. */
+#ifndef TMARING_HOST_PLAN_STATE_H
+#define TMARING_HOST_PLAN_STATE_H
+
+#include "../formula/program.h"
+#include "tmaring/launch.h"
+#include "tmaring/plan.h"
+
+/* What a kernel's code is specialised for: with the program and the types, the key of its code. Everything else is an
+ * argument. */
+typedef struct tmaring__code {
+  int32_t mode;         /* tmaring_mode */
+  int32_t flat;         /* scope flat */
+  int32_t group;        /* rows are shared by several warps */
+  int32_t aligned;      /* no edges: every run is whole 16-byte units, every vector aligned and full */
+  int32_t staged;       /* bulk stores */
+  int32_t pieces;       /* rows longer than a stage and reduced over: passes follow one another in the ring */
+  int32_t vec;          /* elements per thread and step: 4 or 8 */
+  int32_t registers[2]; /* setmaxnreg of producer and consumers; 0: none */
+  int32_t max_threads;  /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024 */
+  int32_t min_ctas;     /* launch bound: CTAs per SM */
+  int32_t debug;
+} tmaring__code;
+
+typedef struct tmaring__variant {
+  int64_t rows_limit; /* serves launches with rows <= rows_limit */
+  tmaring_args args;  /* everything but rows and addresses */
+  int32_t ctas_per_sm;
+} tmaring__variant;
+
+#define TMARING__MAX_VARIANTS 4
+#define TMARING__MAX_TENSORS (2 * TMARING_MAX_STREAMS + 3 * TMARING_MAX_VECTORS)
+#define TMARING__MAX_NOTES 32
+
+struct tmaring_plan {
+  _Atomic int32_t references; /* plans are kept by kernels too: tmaring__plan_retain, tmaring_plan_free */
+  tmaring_formula *formula; /* retained */
+  tmaring_machine machine;
+  tmaring_plan_options options; /* as asked */
+  int32_t tensor_count;
+  tmaring_tensor tensor[TMARING__MAX_TENSORS]; /* pitch and alignment filled in */
+  tmaring__code code;
+  int32_t in_place;
+  int32_t workers_forced; /* 1: the grid is not adapted to the device found at launch */
+  int32_t variant_count;
+  tmaring__variant variant[TMARING__MAX_VARIANTS];
+  double cost_us;
+  int32_t note_count;
+  char *note[TMARING__MAX_NOTES];
+};
+
+/* A plan may be kept by several owners: adds one; tmaring_plan_free takes one away. Atomic. */
+tmaring_plan *tmaring__plan_retain(const tmaring_plan *plan);
+
+/* The variant for a row count. */
+const tmaring__variant *tmaring__plan_variant(const tmaring_plan *plan, int64_t rows);
+
+/* Kernel arguments of a launch: picks the variant, sets the rows, enters addresses, hulls and scalars after checking alignment
+ * and overlap. src/host/launch/encode.c. `data` as in tmaring_launch_params. */
+tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_params *params, tmaring_args *args);
+
+#endif
