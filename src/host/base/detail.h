@@ -5,9 +5,9 @@
 #include "tmaring/status.h"
 
 #if defined(__GNUC__)
-#define TMARING__PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define TMARING__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define TMARING__PRINTF(format, first)
+#define TMARING__PRINTF(text, first)
 #endif
 
 /* Sets the detail ("field: got ..., needs ...; remedy") and returns status. */
