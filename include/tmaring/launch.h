@@ -62,6 +62,10 @@ TMARING_API tmaring_status tmaring_workspace_init(const tmaring_kernel *kernel, 
 TMARING_API tmaring_status tmaring_launch(const tmaring_kernel *kernel, const tmaring_launch_params *params,
                                           struct CUstream_st *stream);
 
+/* After a launch of a debug plan has failed (the stream reports an error): ERROR_FAULT and the record of the wait that did not
+ * end; TMARING_OK where there is none. Any thread; asks no driver. */
+TMARING_API tmaring_status tmaring_kernel_fault(const tmaring_kernel *kernel, tmaring_fault *fault);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,6 +29,9 @@ typedef enum tmaring_scope_kind {
 
 #define TMARING_MAX_VEC 8
 
+/* Units of a cross-warp scope have a named barrier each: 1 + unit. 0 is the CTA's, 15 the consumers'. */
+#define TMARING_MAX_GROUP_UNITS 14
+
 typedef struct tmaring_scope {
   tmaring_i32 kind;          /* tmaring_scope_kind, never AUTO */
   tmaring_i32 vec;           /* elements per thread and step: 16 bytes of the narrowest streamed type */

@@ -98,13 +98,13 @@ TMARING_FN tmaring_i64 tmaring_walk_step(const tmaring_walk *w)
   return w->order == TMARING_ORDER_CYCLIC ? (tmaring_i64)w->workers : 1;
 }
 
-/* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. */
+/* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. No division: contiguous
+ * workers end at the last tile, and of strided slots only the last can lie past it. */
 TMARING_FN tmaring_i64 tmaring_walk_valid_slots(const tmaring_walk *w, tmaring_i32 worker)
 {
-  const tmaring_i64 left = w->tiles - tmaring_walk_first(w, worker);
-  const tmaring_i64 step = tmaring_walk_step(w);
-  if (left <= 0) return 0;
-  return tmaring_min_i64(w->slots, step == 1 ? left : tmaring_ceil_div(left, step));
+  const tmaring_i64 first = tmaring_walk_first(w, worker);
+  if (tmaring_walk_step(w) == 1) return tmaring_min_i64(w->slots, tmaring_max_i64(0, w->tiles - first));
+  return w->slots - (first + (w->slots - 1) * w->workers >= w->tiles ? 1 : 0);
 }
 
 /* Slots that a worker runs through. With `exact` they are trimmed here; with `skip` each slot is tested where it is

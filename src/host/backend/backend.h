@@ -10,9 +10,11 @@ typedef struct tmaring__backend_calls {
   tmaring_status (*prepare)(void **state, const tmaring_plan *plan);
   void (*release)(void *state);
   tmaring_status (*workspace_init)(void *state, void *workspace, struct CUstream_st *stream);
-  /* args are encoded and checked, rows > 0. */
-  tmaring_status (*launch)(void *state, const tmaring_plan *plan, const tmaring_args *args, uint32_t flags,
+  /* args are encoded and checked, rows > 0; the backend may still change them. */
+  tmaring_status (*launch)(void *state, const tmaring_plan *plan, tmaring_args *args, uint32_t flags,
                            struct CUstream_st *stream);
+  /* ERROR_FAULT and the record where a debug kernel gave up; TMARING_OK otherwise. */
+  tmaring_status (*fault)(void *state, tmaring_fault *fault);
 } tmaring__backend_calls;
 
 const tmaring__backend_calls *tmaring__backend_cuda(void);

@@ -1,0 +1,25 @@
+# The tool `tmaring`. Its parts are a library of their own, so that tests reach them.
+
+find_library(TMARING_JANSSON jansson REQUIRED)
+find_path(TMARING_JANSSON_INCLUDE jansson.h REQUIRED)
+mark_as_advanced(TMARING_JANSSON TMARING_JANSSON_INCLUDE)
+
+file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS "${root}/src/host/cli/*.c" "${root}/src/host/bench/*.c")
+set(cli_main "${root}/src/host/cli/main.c")
+list(REMOVE_ITEM cli_sources "${cli_main}")
+add_library(tmaring_cli INTERFACE)
+target_link_libraries(tmaring_cli INTERFACE tmaring_static)
+if(cli_sources)
+  add_library(tmaring_cli_parts STATIC ${cli_sources})
+  tmaring_setup(tmaring_cli_parts)
+  target_include_directories(tmaring_cli_parts PRIVATE "${TMARING_JANSSON_INCLUDE}")
+  target_link_libraries(tmaring_cli_parts PUBLIC tmaring_static "${TMARING_JANSSON}")
+  target_link_libraries(tmaring_cli INTERFACE tmaring_cli_parts)
+endif()
+if(TMARING_BUILD_CLI AND EXISTS "${cli_main}")
+  add_executable(tmaring_tool "${cli_main}")
+  tmaring_setup(tmaring_tool)
+  set_target_properties(tmaring_tool PROPERTIES OUTPUT_NAME tmaring
+                        RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  target_link_libraries(tmaring_tool PRIVATE tmaring_cli)
+endif()

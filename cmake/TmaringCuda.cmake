@@ -1,0 +1,35 @@
+# What the host code takes from the CUDA toolkit: types from cuda.h, never a library. Without it the library has the CPU backend
+# alone. libnvrtc.so is only opened, by the tool that makes the built-in kernels while building.
+#
+# Sets TMARING_WITH_CUDA, TMARING_CUDA_INCLUDE and TMARING_NVRTC_LIBRARY ("" when there is none).
+
+set(cuda_roots "$ENV{CUDA_HOME}" "$ENV{CUDA_PATH}" /usr/local/cuda /usr/lib/cuda)
+find_path(TMARING_CUDA_INCLUDE NAMES cuda.h HINTS ${cuda_roots} PATH_SUFFIXES include targets/x86_64-linux/include)
+mark_as_advanced(TMARING_CUDA_INCLUDE)
+set(TMARING_WITH_CUDA 0)
+if(TMARING_CUDA_INCLUDE)
+  set(TMARING_WITH_CUDA 1)
+endif()
+
+set(TMARING_NVRTC_LIBRARY "")
+if(TMARING_NVRTC MATCHES "[/.]")
+  get_filename_component(TMARING_NVRTC_LIBRARY "${TMARING_NVRTC}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT EXISTS "${TMARING_NVRTC_LIBRARY}")
+    message(FATAL_ERROR "TMARING_NVRTC: got ${TMARING_NVRTC}, needs AUTO, ON, OFF or the path of a libnvrtc.so")
+  endif()
+elseif(TMARING_NVRTC STREQUAL "AUTO" OR TMARING_NVRTC)
+  find_library(TMARING_NVRTC_FOUND NAMES nvrtc HINTS ${cuda_roots} PATH_SUFFIXES lib64 lib targets/x86_64-linux/lib)
+  mark_as_advanced(TMARING_NVRTC_FOUND)
+  if(TMARING_NVRTC_FOUND)
+    set(TMARING_NVRTC_LIBRARY "${TMARING_NVRTC_FOUND}")
+  elseif(NOT TMARING_NVRTC STREQUAL "AUTO")
+    message(FATAL_ERROR "TMARING_NVRTC: got ${TMARING_NVRTC}, but no libnvrtc.so was found; give its path, or use OFF")
+  endif()
+endif()
+if(TMARING_WITH_CUDA AND TMARING_NVRTC_LIBRARY)
+  message(STATUS "tmaring: cuda backend, built-in kernels by ${TMARING_NVRTC_LIBRARY}")
+elseif(TMARING_WITH_CUDA)
+  message(STATUS "tmaring: cuda backend, no built-in kernels (no NVRTC while building)")
+else()
+  message(STATUS "tmaring: cpu backend only (no cuda.h)")
+endif()

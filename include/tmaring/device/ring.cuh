@@ -1,0 +1,243 @@
+/* The role loops of abi/roles.h on the GPU. A kernel class K supplies what a formula or a kernel author computes:
+ *
+ *   struct my_kernel {
+ *     static constexpr int kReductions = 0;    // passes over a row that end in a reduction
+ *     static constexpr int kPasses = 1;        // passes in all
+ *     static constexpr bool kGroup = false;    // rows are shared by several warps
+ *     static constexpr bool kStaged = false;   // results go through shared memory and bulk stores
+ *     static constexpr bool kEdges = false;    // runs may not be whole 16-byte units
+ *     static constexpr bool kPieces = false;   // rows longer than a stage
+ *     static constexpr bool kDebug = false;    // bounded waits
+ *     template <class E> __device__ void accumulate(E *e, const tmaring_fill *fill, tmaring_u32 stage, int iteration, int pass);
+ *     template <class E> __device__ void partial(E *e, const tmaring_fill *fill, int iteration, int pass);
+ *     template <class E> __device__ void finish(E *e, const tmaring_fill *fill, int iteration, int pass);
+ *     template <class E> __device__ void row_store(E *e, const tmaring_fill *fill, int iteration);
+ *   };
+ *
+ * All threads of a warp call these together. tmaring_ring_run<K> is a whole kernel body: barriers, roles, ring, end. */
+#ifndef TMARING_DEVICE_RING_CUH
+#define TMARING_DEVICE_RING_CUH
+
+#include "../abi/frames.h"
+#include "ptx.cuh"
+
+/* All dynamic shared memory; laid out as tmaring_smem says. */
+extern __shared__ __align__(128) unsigned char tmaring_shared[];
+
+/* What a thread knows about itself. */
+template <class K> struct tmaring_env {
+  const tmaring_args *args;
+  tmaring_walk walk; /* of the arguments, or cut anew from an M in device memory */
+  K *kernel;
+  tmaring_u32 smem; /* 32-bit address of tmaring_shared */
+  tmaring_i32 worker, role, warp, lane;
+  tmaring_seat seat;
+  bool issuer; /* pipelined: feeds the ring and stores */
+  bool storer; /* warp-specialized: stores for its unit */
+
+  __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const { return smem + args->smem.full + 8 * stage; }
+  __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const { return smem + args->smem.empty + 8 * stage; }
+  /* Offset of a stage in tmaring_shared. */
+  __device__ __forceinline__ tmaring_u32 stage(tmaring_u32 s) const
+  {
+    return args->smem.stages + s * args->smem.stage_bytes;
+  }
+  __device__ __forceinline__ volatile tmaring_i64 *ticket(tmaring_u32 s) const
+  {
+    return reinterpret_cast<volatile tmaring_i64 *>(tmaring_shared + args->smem.tickets) + s;
+  }
+};
+
+/* ---- primitives -------------------------------------------------------------------------------------------------- */
+
+/* A debug kernel's wait gave up: leaves the record and stops the grid. */
+template <class E> static __device__ void tmaring_raise_fault(E *e, tmaring_u32 barrier, tmaring_u32 stage, tmaring_u32 parity)
+{
+  tmaring_fault *record = reinterpret_cast<tmaring_fault *>(e->args->fault_address);
+  if (record && atomicCAS(&record->raised, 0u, 2u) == 0u) {
+    record->worker = (tmaring_u32)e->worker;
+    record->role = (tmaring_u32)e->role;
+    record->barrier = barrier;
+    record->stage = stage;
+    record->parity = parity;
+    __threadfence_system();
+    record->raised = 1;
+    __threadfence_system();
+  }
+  __trap();
+}
+
+#define TMARING_DEBUG_TRIES 4000000u /* of up to some microseconds each */
+
+template <class K> static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u32 which, tmaring_u32 stage,
+                                                                       tmaring_u32 parity)
+{
+  const tmaring_u32 barrier = which == 0 ? e->full(stage) : e->empty(stage);
+  if constexpr (K::kDebug) {
+    for (tmaring_u32 i = 0; !tmaring_mbarrier_try_wait(barrier, parity); ++i) {
+      if (i == TMARING_DEBUG_TRIES) tmaring_raise_fault(e, which, stage, parity);
+    }
+  } else {
+    while (!tmaring_mbarrier_try_wait(barrier, parity)) {}
+  }
+}
+
+template <class E>
+static __device__ void tmaring_copy_bytes(E *e, unsigned char *to, const unsigned char *from, tmaring_u32 bytes)
+{
+  for (tmaring_u32 i = 0; i < bytes; ++i) to[i] = from[i];
+}
+
+/* Arrivals at empty: one lane per warp, or every thread. `others`: the storer's own arrival comes later. */
+template <class E> static __device__ __forceinline__ void tmaring_release_stage(E *e, tmaring_u32 stage, bool others)
+{
+  if (e->args->cta.release == TMARING_RELEASE_THREAD) {
+    if (!(others && e->storer)) tmaring_mbarrier_arrive(e->empty(stage));
+    return;
+  }
+  if (!others) __syncwarp();
+  if (e->lane == 0 && !(others && e->storer)) tmaring_mbarrier_arrive(e->empty(stage));
+}
+
+/* ---- binding ----------------------------------------------------------------------------------------------------- */
+
+#define ROLE_FN(name)                template <class TMARING_E> static __device__ __forceinline__ void name
+#define ROLE_ENV                     TMARING_E
+#define ROLE_BEGIN(f)                ((void)0)
+#define ROLE_END(f)                  ((void)0)
+#define ROLE_POINT(f)                ((void)0)
+#define ROLE_WAIT(f, try_, block)    block
+#define ROLE_CALL(f, call)           call
+#define ROLE_UNROLL                  _Pragma("unroll")
+#define ROLE_ARGS(e)                 ((e)->args)
+#define ROLE_WALK(e)                 (&(e)->walk)
+#define ROLE_WORKER(e)               ((e)->worker)
+#define ROLE_WARP(e)                 ((e)->warp)
+#define ROLE_UNIT(e)                 ((e)->seat.unit)
+#define ROLE_IS_ISSUER(e)            ((e)->issuer)
+#define ROLE_IS_STORER(e)            ((e)->storer)
+#define ROLE_KERNEL(e)               (*(e)->kernel)
+#define ROLE_IS_GROUP(e)             (ROLE_KERNEL(e).kGroup)
+#define ROLE_IS_STAGED(e)            (ROLE_KERNEL(e).kStaged)
+#define ROLE_HAS_EDGES(e)            (ROLE_KERNEL(e).kEdges)
+#define ROLE_HAS_PIECES(e)           (ROLE_KERNEL(e).kPieces)
+#define ROLE_REDUCTIONS(e)           (ROLE_KERNEL(e).kReductions)
+#define ROLE_PASSES(e)               (ROLE_KERNEL(e).kPasses)
+#define ROLE_TRY_FULL(e, s, p)       true
+#define ROLE_TRY_EMPTY(e, s, p)      true
+#define ROLE_BLOCK_FULL(e, s, p)     tmaring_wait(e, 0, s, p)
+#define ROLE_BLOCK_EMPTY(e, s, p)    tmaring_wait(e, 1, s, p)
+#define ROLE_EXPECT(e, s, bytes)     tmaring_mbarrier_arrive_expect_tx((e)->full(s), bytes)
+#define ROLE_LOAD(e, t, s, offset, address, bytes)                                                                     \
+  tmaring_bulk_load((e)->smem + (e)->stage(s) + (e)->args->input[t].slot + (offset), address, bytes, (e)->full(s))
+#define ROLE_LOAD_EDGE(e, t, s, offset, address, bytes)                                                                \
+  tmaring_copy_bytes(e, tmaring_shared + (e)->stage(s) + (e)->args->input[t].slot + (offset),                          \
+                     reinterpret_cast<const unsigned char *>(address), bytes)
+#define ROLE_STORE(e, t, s, offset, address, bytes)                                                                    \
+  tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + (e)->args->output[t].slot + (offset), bytes)
+#define ROLE_STORE_EDGE(e, t, s, offset, address, bytes)                                                               \
+  tmaring_copy_bytes(e, reinterpret_cast<unsigned char *>(address),                                                    \
+                     tmaring_shared + (e)->stage(s) + (e)->args->output[t].slot + (offset), bytes)
+#define ROLE_COMMIT(e)               tmaring_bulk_commit()
+#define ROLE_WAIT_READ(f, e, n)      tmaring_bulk_wait_read(n)
+#define ROLE_FENCE(e)                tmaring_fence_proxy_async()
+#define ROLE_RELEASE(e, s)           tmaring_release_stage(e, s, false)
+#define ROLE_RELEASE_OTHERS(e, s)    tmaring_release_stage(e, s, true)
+#define ROLE_RELEASE_STORER(e, s)    tmaring_mbarrier_arrive((e)->empty(s))
+#define ROLE_WARP_SYNC(e)            __syncwarp()
+#define ROLE_GROUP_SYNC(f, e)                                                                                          \
+  tmaring_named_barrier(1u + (tmaring_u32)(e)->seat.unit, 32u * (tmaring_u32)(e)->args->scope.warps_per_row)
+#define ROLE_CTA_SYNC(f, e)          __syncthreads()
+#define ROLE_TICKET_PUT(e, s, tile)  (*(e)->ticket(s) = (tile))
+#define ROLE_TICKET_GET(e, s, tile)  (*(tile) = *(e)->ticket(s))
+#define ROLE_TICKET_CLAIM(e, tile)                                                                                     \
+  (*(tile) = (e)->walk.workers + (tmaring_i64)atomicAdd(reinterpret_cast<unsigned *>((e)->args->counter_address), 1u))
+#define ROLE_ACCUMULATE(e, fill, s, iteration, pass) (e)->kernel->accumulate(e, fill, s, iteration, pass)
+#define ROLE_PARTIAL(e, fill, iteration, pass)       (e)->kernel->partial(e, fill, iteration, pass)
+#define ROLE_FINISH(e, fill, iteration, pass)        (e)->kernel->finish(e, fill, iteration, pass)
+#define ROLE_ROW_STORE(e, fill, iteration)           (e)->kernel->row_store(e, fill, iteration)
+
+#include "../abi/roles.h"
+
+/* ---- kernel body ------------------------------------------------------------------------------------------------- */
+
+/* Thread 0 initialises the barriers; a CTA barrier must follow. */
+template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e)
+{
+  const tmaring_cta *cta = &e->args->cta;
+  const tmaring_u32 warps = (tmaring_u32)tmaring_cta_consumer_warps(cta);
+  for (tmaring_u32 s = 0; s < e->args->stages; ++s) {
+    tmaring_mbarrier_init(e->full(s), tmaring_ring_full_count());
+    tmaring_mbarrier_init(e->empty(s), tmaring_ring_empty_count(cta->release, warps));
+  }
+  tmaring_fence_mbarrier_init();
+}
+
+/* The feeding thread of the last CTA to finish sets the counters back, after every claim has returned. */
+template <class E> static __device__ __forceinline__ void tmaring_tickets_end(E *e)
+{
+  if (!tmaring_uses_tickets(&e->walk)) return;
+  unsigned *counter = reinterpret_cast<unsigned *>(e->args->counter_address);
+  if (atomicAdd(counter + 1, 1u) == (unsigned)e->walk.workers - 1u) {
+    counter[0] = 0;
+    counter[1] = 0;
+  }
+}
+
+/* Finds this thread's role and seat. */
+template <class K>
+static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const tmaring_args *args, K *kernel)
+{
+  const tmaring_thread thread = tmaring_cta_thread(&args->cta, (int)threadIdx.x, (int)threadIdx.y, (int)threadIdx.z);
+  e->args = args;
+  e->walk = args->walk;
+  e->kernel = kernel;
+  e->smem = tmaring_smem_address(tmaring_shared);
+  e->worker = (tmaring_i32)blockIdx.x;
+  e->role = thread.role;
+  e->warp = thread.index / 32;
+  e->lane = thread.index % 32;
+  e->seat = tmaring_scope_seat(&args->scope, e->warp, e->lane);
+  const bool leader = thread.role == TMARING_ROLE_CONSUMER && e->lane == 0;
+  e->issuer = leader && e->warp == 0;
+  e->storer = leader && e->seat.member == 0;
+}
+
+/* A grid's whole work. REGISTERS_PRODUCER and REGISTERS_CONSUMER: register sharing, or 0. WARP_SPECIALIZED must agree with
+ * args->cta.mode. Every thread of the CTA calls this once. */
+template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
+static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, K *kernel)
+{
+  tmaring_env<K> env;
+  tmaring_env<K> *e = &env;
+  if (args->abi_version != TMARING_ABI_VERSION) __trap();
+  tmaring_env_init(e, args, kernel);
+  if (threadIdx.x + threadIdx.y + threadIdx.z == 0) tmaring_ring_init(e);
+  tmaring_dependency_wait(); /* before any global access, by every CTA */
+  if (args->rows_address) {
+    const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(args->rows_address);
+    tmaring_walk_set_rows(&e->walk, tmaring_max_i64(0, tmaring_min_i64(rows, args->walk.rows)));
+  }
+  if (!WARP_SPECIALIZED) kernel->begin(e);
+  __syncthreads();
+  if (!WARP_SPECIALIZED) {
+    tmaring_pipeline_frame frame;
+    tmaring_pipeline_run(e, &frame);
+    if (e->issuer) tmaring_tickets_end(e);
+  } else if (e->role == TMARING_ROLE_CONSUMER) {
+    if (REGISTERS_CONSUMER > 0) tmaring_registers_take<REGISTERS_CONSUMER>();
+    kernel->begin(e);
+    tmaring_named_barrier(15, (tmaring_u32)tmaring_cta_consumer_threads(&args->cta));
+    tmaring_consumer_frame frame;
+    tmaring_consumer_run(e, &frame);
+  } else {
+    if (REGISTERS_PRODUCER > 0) tmaring_registers_give<REGISTERS_PRODUCER>();
+    if (e->role == TMARING_ROLE_PRODUCER && e->lane == 0) {
+      tmaring_producer_frame frame;
+      tmaring_producer_run(e, &frame);
+      tmaring_tickets_end(e);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Tests for a machine that has a GPU, but no network and no build tools.
+#   gpu_test.sh pack [FOLDER]    after a build: programs, Criterion and its libraries, kernels; into .gpu/
+#   gpu_test.sh run [FOLDER]     there: runs them; fails when the GPU is missing or no test ran
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+verb=${1:-}
+folder=${2:-$root/.gpu}
+
+# Libraries that ldd names, apart from those that every glibc system has in its own, matching version.
+copy_libraries() {
+  ldd "$1" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
+    grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -Lu -t "$folder/lib"
+}
+
+pack() {
+  local program
+  [ -x build/tmaring ] || die "build/tmaring is missing; run scripts/test.sh first"
+  rm -rf "$folder"
+  mkdir -p "$folder/tests" "$folder/lib"
+  for program in build/tests/*_test; do
+    [ -e "tests/$(basename "$program").c" ] || continue
+    cp "$program" "$folder/tests"
+    copy_libraries "$program"
+  done
+  cp build/tmaring "$folder"
+  cp -L build/libtmaring.so.0 "$folder/lib"
+  cp build/in.npy "$folder" 2>/dev/null || true
+  copy_libraries build/tmaring
+  strip --strip-debug "$folder"/tests/*_test "$folder/tmaring"
+  say "packed $(ls "$folder/tests" | wc -l) test programs, $(du -sh "$folder" | cut -f1) in all, into $folder"
+}
+
+run() {
+  local program
+  has_gpu || die "no NVIDIA GPU and driver on this machine"
+  [ -d "$folder/tests" ] || die "$folder/tests is missing; run gpu_test.sh pack first, and bring the folder along"
+  export LD_LIBRARY_PATH=$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} TMARING_CLI=$folder/tmaring
+  "$folder/tmaring" info </dev/null
+  if [ -e "$folder/in.npy" ]; then
+    check "tmaring run on the GPU" "$folder/tmaring" run 'y = x + x' --in "x=$folder/in.npy" --out "y=$(mktemp -u).npy" \
+      --backend cuda --verify
+  fi
+  for program in "$folder"/tests/*_test; do run_criterion "$program" -j4; done
+  finish
+}
+
+case $verb in
+pack) pack ;;
+run) run ;;
+*) die "usage: gpu_test.sh pack|run [FOLDER]" ;;
+esac

@@ -1,0 +1,260 @@
+#include "../backend.h"
+#include "driver.h"
+
+#if TMARING_WITH_CUDA
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../jit/code_store.h"
+#include "device.h"
+
+/* A kernel loaded in one context. */
+typedef struct cuda_state {
+  const tmaring__driver *driver;
+  CUcontext context;
+  CUdevice device;
+  int retained; /* the primary context of `device` is retained by this kernel */
+  CUlibrary library;
+  CUfunction function; /* of the context: no lookup or load at launch */
+  int32_t sm_count;
+  tmaring_fault *fault; /* debug kernels: host memory that the device writes */
+  CUdeviceptr fault_device;
+} cuda_state;
+
+/* The calling thread's current context, or the primary context of device 0. */
+static tmaring_status find_context(cuda_state *s)
+{
+  const tmaring__driver *driver = s->driver;
+  TMARING__CU(cuCtxGetCurrent(&s->context));
+  if (s->context) {
+    TMARING__CU(cuCtxGetDevice(&s->device));
+    return TMARING_OK;
+  }
+  TMARING__CU(cuDeviceGet(&s->device, 0));
+  TMARING__CU(cuDevicePrimaryCtxRetain(&s->context, s->device));
+  s->retained = 1;
+  return TMARING_OK;
+}
+
+static uint32_t largest_smem(const tmaring_plan *plan)
+{
+  uint32_t bytes = 0;
+  for (int32_t i = 0; i < plan->variant_count; ++i) {
+    if (plan->variant[i].args.smem.total > bytes) bytes = plan->variant[i].args.smem.total;
+  }
+  return bytes;
+}
+
+/* The limit counts static shared memory too; beyond the default a kernel must opt in. */
+static tmaring_status allow_smem(cuda_state *s, CUkernel kernel, const tmaring_machine *machine, uint32_t bytes)
+{
+  const tmaring__driver *driver = s->driver;
+  int fixed = 0;
+  TMARING__CU(cuKernelGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel, s->device));
+  if ((int64_t)fixed + bytes > machine->smem_per_block_bytes)
+    return tmaring__fail(TMARING_ERROR_CAPACITY,
+                         "shared memory: the plan needs %u bytes and %d static, device %d allows %d; plan for this device",
+                         (unsigned)bytes, fixed, (int)s->device, (int)machine->smem_per_block_bytes);
+  if ((int64_t)fixed + bytes > machine->smem_default_bytes)
+    TMARING__CU(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes, kernel, s->device));
+  return TMARING_OK;
+}
+
+/* Loads the code into the current context, so that a first launch finds all of it there. */
+static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const tmaring_machine *machine)
+{
+  const tmaring__driver *driver = s->driver;
+  tmaring__machine_code code;
+  CUkernel kernel = NULL;
+  tmaring_status status;
+  TMARING__TRY(tmaring__machine_code_of(plan, &code));
+  TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
+  TMARING__CU_GOTO(cuLibraryGetKernel(&kernel, s->library, "tmaring_kernel"), done);
+  TMARING__TRY_GOTO(allow_smem(s, kernel, machine, largest_smem(plan)), done);
+  TMARING__CU_GOTO(cuKernelGetFunction(&s->function, kernel), done);
+  status = TMARING_OK;
+done:
+  tmaring__machine_code_free(&code);
+  return status;
+}
+
+static tmaring_status make_fault_record(cuda_state *s)
+{
+  const tmaring__driver *driver = s->driver;
+  void *host = NULL;
+  TMARING__CU(cuMemHostAlloc(&host, sizeof *s->fault, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+  s->fault = host;
+  memset(s->fault, 0, sizeof *s->fault);
+  TMARING__CU(cuMemHostGetDevicePointer(&s->fault_device, s->fault, 0));
+  return TMARING_OK;
+}
+
+static tmaring_status prepare_in_context(cuda_state *s, const tmaring_plan *plan)
+{
+  tmaring_machine machine;
+  TMARING__TRY(tmaring__device_machine(s->driver, s->device, &machine));
+  s->sm_count = machine.sm_count;
+  TMARING__TRY(load_code(s, plan, &machine));
+  return plan->code.debug ? make_fault_record(s) : TMARING_OK;
+}
+
+static void cuda_release(void *state)
+{
+  cuda_state *s = state;
+  const tmaring__driver *driver = s->driver;
+  CUcontext popped;
+  if (s->context && driver->cuCtxPushCurrent(s->context) == CUDA_SUCCESS) {
+    if (s->library) driver->cuLibraryUnload(s->library);
+    if (s->fault) driver->cuMemFreeHost(s->fault);
+    driver->cuCtxPopCurrent(&popped);
+  }
+  if (s->retained) driver->cuDevicePrimaryCtxRelease(s->device);
+  free(s);
+}
+
+static tmaring_status cuda_prepare(void **state, const tmaring_plan *plan)
+{
+  const tmaring__driver *driver;
+  CUcontext popped;
+  tmaring_status status;
+  TMARING__TRY(tmaring__driver_get(&driver));
+  cuda_state *s = calloc(1, sizeof *s);
+  if (!s) return tmaring__fail(TMARING_ERROR_MEMORY, "kernel: could not allocate %zu bytes", sizeof *s);
+  s->driver = driver;
+  TMARING__TRY_GOTO(find_context(s), failed);
+  TMARING__CU_GOTO(cuCtxPushCurrent(s->context), failed);
+  status = prepare_in_context(s, plan);
+  driver->cuCtxPopCurrent(&popped);
+  if (status != TMARING_OK) goto failed;
+  *state = s;
+  return TMARING_OK;
+failed:
+  cuda_release(s);
+  return status;
+}
+
+static int is_default_stream(CUstream stream)
+{
+  return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
+/* Enters the kernel's context where the stream's handle means the current one and there is none; refuses a stream of another
+ * context. *entered: leave it again. */
+static tmaring_status enter(cuda_state *s, CUstream stream, int *entered)
+{
+  const tmaring__driver *driver = s->driver;
+  CUcontext context = NULL;
+  *entered = 0;
+  if (is_default_stream(stream)) {
+    TMARING__CU(cuCtxGetCurrent(&context));
+    if (!context) {
+      TMARING__CU(cuCtxPushCurrent(s->context));
+      *entered = 1;
+      return TMARING_OK;
+    }
+  } else {
+    TMARING__CU(cuStreamGetCtx(stream, &context));
+  }
+  if (context == s->context) return TMARING_OK;
+  return tmaring__fail(TMARING_ERROR_NOT_PREPARED,
+                       "stream: belongs to context %p, the kernel was prepared in %p; call tmaring_prepare with that context "
+                       "current", (void *)context, (void *)s->context);
+}
+
+static void leave(cuda_state *s, int entered)
+{
+  CUcontext popped;
+  if (entered) s->driver->cuCtxPopCurrent(&popped);
+}
+
+static tmaring_status cuda_workspace_init(void *state, void *workspace, struct CUstream_st *stream)
+{
+  cuda_state *s = state;
+  int entered;
+  TMARING__TRY(enter(s, stream, &entered));
+  const CUresult result = s->driver->cuMemsetD8Async((CUdeviceptr)(uintptr_t)workspace, 0, TMARING_WORKSPACE_BYTES, stream);
+  leave(s, entered);
+  return result == CUDA_SUCCESS ? TMARING_OK : tmaring__driver_fail(s->driver, result, "cuMemsetD8Async");
+}
+
+static tmaring_status cuda_fault(void *state, tmaring_fault *fault)
+{
+  const cuda_state *s = state;
+  const volatile tmaring_fault *record = s->fault;
+  if (!record || record->raised != 1) return TMARING_OK;
+  *fault = *s->fault;
+  return tmaring__fail(TMARING_ERROR_FAULT,
+                       "worker %u, role %u: the wait for barrier %s of stage %u, parity %u, did not end; the grid was stopped and "
+                       "its context is lost", fault->worker, fault->role, fault->barrier ? "empty" : "full", fault->stage,
+                       fault->parity);
+}
+
+static void configure(CUlaunchConfig *config, CUlaunchAttribute *attribute, const tmaring_args *args, uint32_t flags,
+                      CUstream stream)
+{
+  memset(config, 0, sizeof *config);
+  config->gridDimX = (unsigned)args->walk.workers;
+  config->gridDimY = config->gridDimZ = 1;
+  config->blockDimX = (unsigned)tmaring_cta_extent(&args->cta, 0);
+  config->blockDimY = (unsigned)tmaring_cta_extent(&args->cta, 1);
+  config->blockDimZ = (unsigned)tmaring_cta_extent(&args->cta, 2);
+  config->sharedMemBytes = args->smem.total;
+  config->hStream = stream;
+  if (flags & TMARING_LAUNCH_DEPENDENT) {
+    attribute->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute->value.programmaticStreamSerializationAllowed = 1;
+    config->attrs = attribute;
+    config->numAttrs = 1;
+  }
+}
+
+static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring_args *args, uint32_t flags,
+                                  struct CUstream_st *stream)
+{
+  cuda_state *s = state;
+  CUlaunchConfig config;
+  CUlaunchAttribute attribute;
+  int entered;
+  if (s->fault) {
+    tmaring_fault fault;
+    TMARING__TRY(cuda_fault(s, &fault));
+    args->fault_address = (tmaring_u64)s->fault_device;
+  }
+  if (!plan->workers_forced && s->sm_count < plan->machine.sm_count) {
+    const int64_t fit = (int64_t)s->sm_count * tmaring__plan_variant(plan, args->walk.rows)->ctas_per_sm;
+    if (args->walk.workers > fit) { /* planned for more SMs than there are: cut the work for these */
+      args->walk.workers = (tmaring_i32)fit;
+      tmaring_walk_set_rows(&args->walk, args->walk.rows);
+    }
+  }
+  TMARING__TRY(enter(s, stream, &entered));
+  configure(&config, &attribute, args, flags, stream);
+  void *parameters[] = {args};
+  const CUresult result = s->driver->cuLaunchKernelEx(&config, s->function, parameters, NULL);
+  leave(s, entered);
+  return result == CUDA_SUCCESS ? TMARING_OK : tmaring__driver_fail(s->driver, result, "cuLaunchKernelEx");
+}
+
+static const tmaring__backend_calls cuda_calls = {
+    "cuda", cuda_prepare, cuda_release, cuda_workspace_init, cuda_launch, cuda_fault,
+};
+
+#else
+
+static tmaring_status cuda_prepare(void **state, const tmaring_plan *plan)
+{
+  (void)state, (void)plan;
+  return tmaring__fail(TMARING_ERROR_NO_DRIVER,
+                       "cuda backend: this library was built without cuda.h; build it with the CUDA toolkit's headers, or use the "
+                       "cpu backend");
+}
+
+static const tmaring__backend_calls cuda_calls = {"cuda", cuda_prepare, NULL, NULL, NULL, NULL};
+
+#endif
+
+const tmaring__backend_calls *tmaring__backend_cuda(void)
+{
+  return &cuda_calls;
+}

@@ -1,0 +1,39 @@
+/* What a command works on: the parsed formula, its tensors and scalars, the machine and the plan. */
+#ifndef TMARING_HOST_JOB_H
+#define TMARING_HOST_JOB_H
+
+#include "request.h"
+
+typedef struct tmaring__job {
+  const tmaring__request *request;
+  tmaring_formula *formula;
+  tmaring_machine machine;
+  tmaring_plan *plan;
+  int64_t rows, cols;
+  int32_t count; /* tensors */
+  tmaring_parameter parameter[TMARING__MAX_TENSORS];
+  tmaring_tensor tensor[TMARING__MAX_TENSORS];
+  int32_t scalar_count;
+  float scalar[TMARING_MAX_SCALARS];
+} tmaring__job;
+
+/* Each returns 0, or an exit code after a message. tmaring__job_end in either case. */
+
+/* Parses the request's formula, and takes scalars from it where the command launches. */
+int tmaring__job_begin(tmaring__job *job, const tmaring__request *request);
+void tmaring__job_end(tmaring__job *job);
+
+/* Describes the tensors from --shape, --type and --tensor. */
+int tmaring__job_describe(tmaring__job *job);
+/* Makes the plan for job->machine. */
+int tmaring__job_plan(tmaring__job *job);
+
+/* Fills a tensor's rows and cols from its parameter's shape, and M and N of the job. */
+void tmaring__job_set_extent(tmaring__job *job, int32_t index);
+/* 1 for an output [M], whose type is f32 unless said. */
+int tmaring__job_is_row_output(const tmaring__job *job, int32_t index);
+/* Index of the tensor that a binding names, or -1 after a message; `kind` is -1 for any, 0 for inputs, 1 for outputs.
+ */
+int32_t tmaring__job_find(const tmaring__job *job, const char *option, const char *name, int32_t kind);
+
+#endif

@@ -1,0 +1,223 @@
+/* The dictionary of a .npy header. Only what numpy writes is taken: three keys in any order, strings in either quote,
+ * False or True, and a tuple of integers. */
+#include <string.h>
+
+#include "npy.h"
+
+typedef struct scanner {
+  const char *at, *end;
+} scanner;
+
+typedef struct entries {
+  int has_descr, has_order, has_shape;
+} entries;
+
+static void skip_space(scanner *s)
+{
+  while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r')) ++s->at;
+}
+
+/* Takes a character if it is next, after space. */
+static int take(scanner *s, char wanted)
+{
+  skip_space(s);
+  if (s->at >= s->end || *s->at != wanted) return 0;
+  ++s->at;
+  return 1;
+}
+
+static int take_word(scanner *s, const char *word)
+{
+  const size_t length = strlen(word);
+  skip_space(s);
+  if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0) return 0;
+  s->at += length;
+  return 1;
+}
+
+/* Takes a quoted string without escapes. */
+static int take_string(scanner *s, const char **begin, size_t *length)
+{
+  skip_space(s);
+  if (s->at >= s->end || (*s->at != '\'' && *s->at != '"')) return 0;
+  const char quote = *s->at;
+  const char *const start = s->at + 1;
+  const char *const stop = memchr(start, quote, (size_t)(s->end - start));
+  if (!stop || memchr(start, '\\', (size_t)(stop - start))) return 0;
+  *begin = start;
+  *length = (size_t)(stop - start);
+  s->at = stop + 1;
+  return 1;
+}
+
+/* Takes a decimal integer in [0, 2^63). Python 2 wrote a trailing L. */
+static int take_integer(scanner *s, int64_t *value)
+{
+  int64_t v = 0;
+  skip_space(s);
+  const char *const start = s->at;
+  for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; ++s->at) {
+    const int digit = *s->at - '0';
+    if (v > (INT64_MAX - digit) / 10) return 0;
+    v = v * 10 + digit;
+  }
+  if (s->at == start) return 0;
+  if (s->at < s->end && *s->at == 'L') ++s->at;
+  *value = v;
+  return 1;
+}
+
+static tmaring_status malformed(const char *what)
+{
+  return tmaring__fail(TMARING_ERROR_FORMAT,
+                       "npy header: got %s, needs {'descr': ..., 'fortran_order': ..., 'shape': (...)}; "
+                       "write the file again with numpy.save",
+                       what);
+}
+
+/* A short printable copy of a string of the file. */
+static const char *quotable(char *out, size_t capacity, const char *begin, size_t length)
+{
+  const size_t count = length < capacity - 1 ? length : capacity - 1;
+  for (size_t i = 0; i < count; ++i) out[i] = begin[i] >= ' ' && begin[i] <= '~' ? begin[i] : '?';
+  out[count] = 0;
+  return out;
+}
+
+static tmaring_status refuse_descr(const char *descr)
+{
+  if (descr[0] == '>')
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "descr: got '%s' (big endian), needs little endian; save a.astype('<%s')", descr, descr + 1);
+  if (strchr(descr, 'O'))
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "descr: got '%s' (pickled objects), needs '<f4' or '<f2'; save a.astype('<f4')", descr);
+  return tmaring__fail(TMARING_ERROR_FORMAT,
+                       "descr: got '%s', needs '<f4' (f32), '<f2' (f16), or '<V2', '|V2', '<u2' declared :bf16; "
+                       "save a.astype('<f4')",
+                       descr);
+}
+
+static tmaring_status match_type(tmaring__npy *array, const char *descr, int32_t found, int32_t wanted)
+{
+  if (wanted != TMARING__NPY_ANY_TYPE && wanted != found)
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "descr: got '%s' (%s), needs a file of %s as declared; drop the :%s or convert the file",
+                         descr, tmaring_dtype_name((tmaring_dtype)found), tmaring_dtype_name((tmaring_dtype)wanted),
+                         tmaring_dtype_name((tmaring_dtype)wanted));
+  array->dtype = (tmaring_dtype)found;
+  return TMARING_OK;
+}
+
+static tmaring_status set_descr(tmaring__npy *array, const char *begin, size_t length, int32_t wanted)
+{
+  char descr[32];
+  quotable(descr, sizeof descr, begin, length);
+  if (strcmp(descr, "<f4") == 0) return match_type(array, descr, TMARING_F32, wanted);
+  if (strcmp(descr, "<f2") == 0) return match_type(array, descr, TMARING_F16, wanted);
+  const int raw16 = strcmp(descr, "<V2") == 0 || strcmp(descr, "|V2") == 0 || strcmp(descr, "<u2") == 0;
+  if (!raw16) return refuse_descr(descr);
+  if (wanted != TMARING_BF16)
+    return tmaring__fail(
+        TMARING_ERROR_FORMAT,
+        "descr: got '%s' (16 raw bits), needs a declared type; add :bf16 to the file name if it holds bf16", descr);
+  return match_type(array, descr, TMARING_BF16, wanted);
+}
+
+static tmaring_status take_descr(tmaring__npy *array, scanner *s, int32_t wanted)
+{
+  const char *begin;
+  size_t length;
+  skip_space(s);
+  if (s->at < s->end && *s->at == '[')
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "descr: got a structured type, needs '<f4' or '<f2'; save each field as an array of its own");
+  if (!take_string(s, &begin, &length)) return malformed("a 'descr' that is no string");
+  return set_descr(array, begin, length, wanted);
+}
+
+static tmaring_status take_order(scanner *s)
+{
+  if (take_word(s, "False")) return TMARING_OK;
+  if (!take_word(s, "True")) return malformed("a 'fortran_order' that is neither True nor False");
+  return tmaring__fail(TMARING_ERROR_FORMAT,
+                       "fortran_order: got True, needs False (C order); save numpy.ascontiguousarray(a)");
+}
+
+static tmaring_status take_shape(tmaring__npy *array, scanner *s)
+{
+  int64_t extent;
+  array->dims = 0;
+  array->shape[0] = array->shape[1] = 1;
+  if (!take(s, '(')) return malformed("a 'shape' that is no tuple");
+  while (!take(s, ')')) {
+    if (!take_integer(s, &extent)) return malformed("a 'shape' with something else than integers in [0, 2^63)");
+    if (array->dims < 2) array->shape[array->dims] = extent;
+    ++array->dims;
+    if (take(s, ',')) continue;
+    if (!take(s, ')')) return malformed("a 'shape' without its closing parenthesis");
+    break;
+  }
+  if (array->dims == 0)
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "shape: got (), needs one or two dimensions; pass single values with --scalar");
+  if (array->dims > 2)
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "shape: got %d dimensions, needs one or two; save a.reshape(-1, a.shape[-1])",
+                         (int)array->dims);
+  return TMARING_OK;
+}
+
+static tmaring_status take_value(tmaring__npy *array, scanner *s, entries *seen, const char *key, size_t length,
+                                 int32_t type)
+{
+  char text[32];
+  quotable(text, sizeof text, key, length);
+  if (strcmp(text, "descr") == 0 && !seen->has_descr++) return take_descr(array, s, type);
+  if (strcmp(text, "fortran_order") == 0 && !seen->has_order++) return take_order(s);
+  if (strcmp(text, "shape") == 0 && !seen->has_shape++) return take_shape(array, s);
+  return tmaring__fail(TMARING_ERROR_FORMAT,
+                       "npy header: got the key '%s', needs descr, fortran_order and shape, once each; "
+                       "write the file again with numpy.save",
+                       text);
+}
+
+static tmaring_status take_entries(tmaring__npy *array, scanner *s, entries *seen, int32_t type)
+{
+  while (!take(s, '}')) {
+    const char *key;
+    size_t length;
+    if (!take_string(s, &key, &length) || !take(s, ':')) return malformed("something else than a key");
+    TMARING__TRY(take_value(array, s, seen, key, length, type));
+    if (take(s, ',')) continue;
+    if (!take(s, '}')) return malformed("no closing brace");
+    break;
+  }
+  skip_space(s);
+  return s->at == s->end ? TMARING_OK : malformed("text after the closing brace");
+}
+
+/* Sizes are products of what a file says: each is checked before it is made. */
+static tmaring_status set_bytes(tmaring__npy *array)
+{
+  const int64_t element = (int64_t)tmaring_dtype_bytes((tmaring_i32)array->dtype);
+  const int64_t limit = INT64_MAX / element;
+  if (array->shape[0] != 0 && array->shape[1] > limit / array->shape[0])
+    return tmaring__fail(TMARING_ERROR_FORMAT,
+                         "shape: got (%lld, %lld), needs fewer than 2^63 bytes; the file is damaged, write it again",
+                         (long long)array->shape[0], (long long)array->shape[1]);
+  array->bytes = (size_t)(array->shape[0] * array->shape[1] * element);
+  return TMARING_OK;
+}
+
+tmaring_status tmaring__npy_parse(tmaring__npy *array, const char *header, size_t length, int32_t type)
+{
+  scanner s = {header, header + length};
+  entries seen = {0, 0, 0};
+  if (!take(&s, '{')) return malformed("no dictionary");
+  TMARING__TRY(take_entries(array, &s, &seen, type));
+  if (!seen.has_descr) return malformed("no 'descr'");
+  if (!seen.has_order) return malformed("no 'fortran_order'");
+  if (!seen.has_shape) return malformed("no 'shape'");
+  return set_bytes(array);
+}

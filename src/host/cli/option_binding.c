@@ -1,0 +1,123 @@
+/* Readers of NAME=... option values. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+
+#include "option.h"
+
+/* Splits NAME=REST: copies the name, returns REST, or NULL where there is no name or it is too long. */
+static const char *split_name(const char *text, char name[TMARING__MAX_NAME])
+{
+  const char *const equals = strchr(text, '=');
+  if (!equals || equals == text || equals - text >= TMARING__MAX_NAME) return NULL;
+  memcpy(name, text, (size_t)(equals - text));
+  name[equals - text] = 0;
+  return equals + 1;
+}
+
+static int is_named(const tmaring__binding *list, int32_t count, const char *name)
+{
+  for (int32_t i = 0; i < count; ++i)
+    if (strcmp(list[i].name, name) == 0) return 1;
+  return 0;
+}
+
+/* Starts the next entry of a list; a name may stand once in it. */
+static int begin_entry(tmaring__request *request, const tmaring__option *option, const char *text,
+                       tmaring__binding *list, int32_t count, const char **rest)
+{
+  if (count >= TMARING__MAX_TENSORS)
+    return tmaring__misuse(request->command, "--%s: got more than %d, needs one per tensor of the formula",
+                           option->name, TMARING__MAX_TENSORS);
+  tmaring__binding *const entry = &list[count];
+  entry->type = -1;
+  *rest = split_name(text, entry->name);
+  if (!*rest || !**rest)
+    return tmaring__misuse(request->command, "--%s: got '%s', needs %s", option->name, text, option->value);
+  if (is_named(list, count, entry->name))
+    return tmaring__misuse(request->command, "--%s: got '%s' twice, needs each name once", option->name, entry->name);
+  return 0;
+}
+
+/* FILE[:TYPE]: only a known type after the last colon is one, for file names have colons too. */
+static int set_file(tmaring__request *request, tmaring__binding *entry, const char *text)
+{
+  size_t length = strlen(text);
+  const char *const colon = strrchr(text, ':');
+  if (colon && colon != text && tmaring__word_find(tmaring__words_type, colon + 1, strlen(colon + 1), &entry->type))
+    length = (size_t)(colon - text);
+  entry->path = strndup(text, length);
+  if (entry->path) return 0;
+  return tmaring__complain(tmaring__fail(TMARING_ERROR_MEMORY, "out of memory"), request->command);
+}
+
+static int read_file(tmaring__request *request, const tmaring__option *option, const char *text, tmaring__binding *list,
+                     int32_t *count)
+{
+  const char *rest;
+  const int code = begin_entry(request, option, text, list, *count, &rest);
+  if (code) return code;
+  return set_file(request, &list[(*count)++], rest);
+}
+
+int tmaring__read_in(tmaring__request *request, const tmaring__option *option, const char *text)
+{
+  return read_file(request, option, text, request->in, &request->in_count);
+}
+
+int tmaring__read_out(tmaring__request *request, const tmaring__option *option, const char *text)
+{
+  return read_file(request, option, text, request->out, &request->out_count);
+}
+
+/* One of TYPE, pitch=P and align=A. */
+static int set_attribute(tmaring__binding *entry, const char *begin, const char *end)
+{
+  const size_t length = (size_t)(end - begin);
+  int64_t value;
+  if (length > 6 && memcmp(begin, "pitch=", 6) == 0)
+    return tmaring__integer(begin + 6, end, 1, INT64_MAX, &entry->pitch);
+  if (length > 6 && memcmp(begin, "align=", 6) == 0) {
+    const int fine = tmaring__integer(begin + 6, end, 1, 1 << 20, &value);
+    if (fine) entry->alignment = (uint32_t)value;
+    return fine;
+  }
+  return tmaring__word_find(tmaring__words_type, begin, length, &entry->type);
+}
+
+int tmaring__read_tensor(tmaring__request *request, const tmaring__option *option, const char *text)
+{
+  const char *rest;
+  const int code = begin_entry(request, option, text, request->tensor, request->tensor_count, &rest);
+  if (code) return code;
+  tmaring__binding *const entry = &request->tensor[request->tensor_count++];
+  for (int more = 1; more;) {
+    const char *const comma = strchr(rest, ',');
+    const char *const end = comma ? comma : rest + strlen(rest);
+    if (!set_attribute(entry, rest, end))
+      return tmaring__misuse(request->command,
+                             "--%s %s: got '%.*s', needs f32, f16, bf16, pitch=ELEMENTS or align=BYTES", option->name,
+                             entry->name, (int)(end - rest), rest);
+    more = comma != NULL;
+    rest = end + more;
+  }
+  return 0;
+}
+
+int tmaring__read_scalar(tmaring__request *request, const tmaring__option *option, const char *text)
+{
+  char *stop;
+  if (request->scalar_count >= TMARING_MAX_SCALARS)
+    return tmaring__misuse(request->command, "--%s: got more than %d, needs one per scalar of the formula",
+                           option->name, TMARING_MAX_SCALARS);
+  tmaring__named_value *const entry = &request->scalar[request->scalar_count++];
+  const char *const rest = split_name(text, entry->name);
+  if (!rest) return tmaring__misuse(request->command, "--%s: got '%s', needs %s", option->name, text, option->value);
+  for (int32_t i = 0; i + 1 < request->scalar_count; ++i)
+    if (strcmp(request->scalar[i].name, entry->name) == 0)
+      return tmaring__misuse(request->command, "--%s: got '%s' twice, needs each name once", option->name, entry->name);
+  entry->value = strtof(rest, &stop);
+  if (stop == rest || *stop)
+    return tmaring__misuse(request->command, "--%s %s: got '%s', needs a number", option->name, entry->name, rest);
+  return 0;
+}

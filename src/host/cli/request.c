@@ -1,0 +1,175 @@
+/* The table of options, and the reading of a command line with it. */
+#define _GNU_SOURCE
+#include "request.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "option.h"
+
+#define FIELD(name) offsetof(tmaring__request, name)
+#define PLANNED     (TMARING__FOR_RUN | TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_BENCH)
+#define SHAPED      (TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_BENCH)
+#define LAUNCHED    (TMARING__FOR_RUN | TMARING__FOR_BENCH)
+#define WORD(name, value, commands, field, words, help)                                                                \
+  {                                                                                                                    \
+    name, value, commands, tmaring__read_word, FIELD(field), words, 0, 0, help                                         \
+  }
+#define NUMBER(name, value, commands, field, low, high, help)                                                          \
+  {                                                                                                                    \
+    name, value, commands, tmaring__read_number, FIELD(field), NULL, low, high, help                                   \
+  }
+#define FLAG(name, commands, field, help)                                                                              \
+  {                                                                                                                    \
+    name, NULL, commands, tmaring__read_flag, FIELD(field), NULL, 0, 0, help                                           \
+  }
+#define READ(name, value, commands, reader, help)                                                                      \
+  {                                                                                                                    \
+    name, value, commands, reader, 0, NULL, 0, 0, help                                                                 \
+  }
+
+static const tmaring__option table[] = {
+    READ("in", "NAME=FILE[:TYPE]", TMARING__FOR_RUN, tmaring__read_in,
+         "an input; :bf16 where the file holds bf16 as 16 raw bits"),
+    READ("out", "NAME=FILE[:TYPE]", TMARING__FOR_RUN, tmaring__read_out,
+         "an output; type as the first [M,N] input's, f32 for [M]"),
+    READ("shape", "M,N", SHAPED, tmaring__read_shape, "rows and columns"),
+    WORD("type", "f32|f16|bf16", SHAPED, type, tmaring__words_type,
+         "of inputs and [M,N] outputs (f32); [M] outputs: f32"),
+    READ("tensor", "NAME=[TYPE][,pitch=P][,align=A]", SHAPED, tmaring__read_tensor,
+         "one tensor's type, elements from row to row, and base alignment in bytes"),
+    READ("scalar", "NAME=VALUE", LAUNCHED, tmaring__read_scalar,
+         "a scalar parameter without default, or instead of it"),
+    WORD("backend", "auto|cuda|cpu", LAUNCHED, backend, tmaring__words_backend, "where it runs (auto)"),
+    WORD("machine", "h200|device", TMARING__FOR_PLAN | TMARING__FOR_CHECK, machine, tmaring__words_machine,
+         "machine to plan for: built in, or this one's device 0 (h200)"),
+    NUMBER("sms", "COUNT", SHAPED, sm_count, 1, 65536, "plan for so many SMs"),
+    WORD("order", "split|blocked|cyclic|ticket", PLANNED, plan.order, tmaring__words_order, "order of the walk"),
+    WORD("policy", "wrap|skip|exact", PLANNED, plan.policy, tmaring__words_policy, "what surplus slots do"),
+    NUMBER("workers", "CTAS", PLANNED, plan.workers, 1, INT32_MAX, "persistent CTAs"),
+    NUMBER("tile-rows", "ROWS", PLANNED, plan.tile_rows, 1, INT32_MAX, "rows per fill"),
+    NUMBER("piece-cols", "COLUMNS", PLANNED, plan.piece_cols, 1, INT32_MAX,
+           "columns per piece of a row; N: whole rows"),
+    NUMBER("stages", "COUNT", PLANNED, plan.stages, 1, INT32_MAX, "stages S of the ring"),
+    NUMBER("prefetch", "FILLS", PLANNED, plan.prefetch, INT32_MIN + 1, INT32_MAX,
+           "distance P, -S to S-1; negative: S+P"),
+    READ("mode", "pipelined|ws-x|ws-y|ws-z", PLANNED, tmaring__read_mode, "roles of the CTA"),
+    WORD("war", "cta|mbarrier", PLANNED, plan.war, tmaring__words_war, "pipelined: what frees a stage"),
+    WORD("release", "warp|thread", PLANNED, plan.release, tmaring__words_release, "who arrives at the empty barrier"),
+    READ("consumers", "X[,Y[,Z]]", PLANNED, tmaring__read_consumers, "threads of the consumer block"),
+    READ("registers", "P,C", PLANNED, tmaring__read_registers, "register sharing of producer and consumers; 0,0: none"),
+    WORD("scope", "flat|lanes|warp|group|cta", PLANNED, plan.scope, tmaring__words_scope, "threads that share a row"),
+    NUMBER("lanes-per-row", "COUNT", PLANNED, plan.lanes_per_row, 1, 32, "scope lanes"),
+    NUMBER("warps-per-row", "COUNT", PLANNED, plan.warps_per_row, 1, 32, "scope group"),
+    WORD("store", "direct|bulk", PLANNED, plan.store, tmaring__words_store, "how results go out"),
+    FLAG("debug", PLANNED, plan.debug, "bounded waits and a fault record"),
+    FLAG("verify", TMARING__FOR_RUN, verify, "compare the results with an evaluation in double"),
+    {"rtol", "R", TMARING__FOR_RUN, tmaring__read_real, FIELD(relative), NULL, 0, 0, "--verify: relative tolerance"},
+    {"atol", "A", TMARING__FOR_RUN, tmaring__read_real, FIELD(absolute), NULL, 0, 0, "--verify: absolute tolerance"},
+    NUMBER("reps", "COUNT", TMARING__FOR_BENCH, repetitions, 1, 100000, "repetitions to take the median of (20)"),
+    FLAG("explain", TMARING__FOR_PLAN, explain, "say what was chosen, changed and given up, and why"),
+    FLAG("json", SHAPED | TMARING__FOR_INFO, json, "print JSON"),
+    FLAG("help", PLANNED | TMARING__FOR_INFO, help, "print this"),
+};
+
+#define OPTION_COUNT ((int)(sizeof table / sizeof table[0]))
+
+static void set_defaults(tmaring__request *request, const char *command, unsigned bit)
+{
+  memset(request, 0, sizeof *request);
+  request->command = command;
+  request->bit = bit;
+  request->type = TMARING_F32;
+  request->backend = TMARING__BACKEND_AUTO;
+  request->repetitions = 20;
+  request->relative = request->absolute = -1;
+  tmaring_plan_options_init(&request->plan);
+}
+
+/* getopt_long's copy of the table. 'h' is --help, the others are 256 + index. */
+static void make_long_options(struct option *list)
+{
+  for (int i = 0; i < OPTION_COUNT; ++i) {
+    const struct option entry = {table[i].name, table[i].value ? required_argument : no_argument, NULL, 256 + i};
+    list[i] = entry;
+  }
+  memset(&list[OPTION_COUNT], 0, sizeof list[0]);
+}
+
+static int refuse_option(const tmaring__request *request, int kind, char **argv)
+{
+  const char *const text = argv[optind - 1];
+  if (kind == ':') return tmaring__misuse(request->command, "%s: got nothing after it, needs a value", text);
+  if (optopt >= 256) return tmaring__misuse(request->command, "%s: got a value, needs none", text);
+  if (optopt)
+    return tmaring__misuse(request->command, "-%c: got an unknown option; options are written out (--help)", optopt);
+  return tmaring__misuse(request->command, "%s: got an unknown or ambiguous option, needs one of 'tmaring %s --help'",
+                         text, request->command);
+}
+
+static int apply(tmaring__request *request, int index, const char *value)
+{
+  const tmaring__option *const option = &table[index];
+  if (!(option->commands & request->bit))
+    return tmaring__misuse(request->command, "--%s: got an option that '%s' does not take", option->name,
+                           request->command);
+  return option->read(request, option, value);
+}
+
+static int take_formula(tmaring__request *request, int argc, char **argv)
+{
+  if (request->bit == TMARING__FOR_INFO) {
+    if (optind == argc) return 0;
+    return tmaring__misuse(request->command, "got '%s', needs no argument", argv[optind]);
+  }
+  if (optind >= argc) return tmaring__misuse(request->command, "formula: got none, needs one, in quotes: 'y = x + x'");
+  if (optind + 1 < argc)
+    return tmaring__misuse(request->command,
+                           "got '%s' after the formula, needs one formula; put it in quotes: 'y = x + x'",
+                           argv[optind + 1]);
+  request->formula = argv[optind];
+  return 0;
+}
+
+int tmaring__request_parse(tmaring__request *request, const char *command, unsigned bit, int argc, char **argv)
+{
+  struct option list[OPTION_COUNT + 1];
+  int kind, code;
+  set_defaults(request, command, bit);
+  make_long_options(list);
+  opterr = 0;
+  optind = 1;
+  while ((kind = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
+    if (kind == ':' || kind == '?') return refuse_option(request, kind, argv);
+    if (kind == 'h')
+      request->help = 1;
+    else if ((code = apply(request, kind - 256, optarg)) != 0)
+      return code;
+  }
+  if (request->help) return 0;
+  if ((code = take_formula(request, argc, argv)) != 0) return code;
+  if ((bit & SHAPED) && !request->has_shape)
+    return tmaring__misuse(command, "--shape: got none, needs M,N (--shape 8191,256)");
+  return 0;
+}
+
+void tmaring__request_free(tmaring__request *request)
+{
+  for (int32_t i = 0; i < TMARING__MAX_TENSORS; ++i) {
+    free(request->in[i].path);
+    free(request->out[i].path);
+  }
+}
+
+void tmaring__request_print_options(unsigned bit)
+{
+  char left[64];
+  for (int i = 0; i < OPTION_COUNT; ++i) {
+    if (!(table[i].commands & bit)) continue;
+    snprintf(left, sizeof left, "--%s%s%s", table[i].name, table[i].value ? " " : "",
+             table[i].value ? table[i].value : "");
+    printf("  %-40s %s\n", left, table[i].help);
+  }
+}

@@ -1,0 +1,57 @@
+/* The command line, read: one struct for all commands. */
+#ifndef TMARING_HOST_REQUEST_H
+#define TMARING_HOST_REQUEST_H
+
+#include "../plan/plan_state.h"
+#include "message.h"
+#include "words.h"
+
+/* Commands, as a set: which options belong to which. */
+#define TMARING__FOR_RUN   1u
+#define TMARING__FOR_PLAN  2u
+#define TMARING__FOR_CHECK 4u
+#define TMARING__FOR_BENCH 8u
+#define TMARING__FOR_INFO  16u
+
+#define TMARING__MAX_NAME 64
+
+/* NAME=FILE[:TYPE], or NAME=TYPE[,pitch=P][,align=A]. */
+typedef struct tmaring__binding {
+  char name[TMARING__MAX_NAME];
+  char *path;         /* owned by the request; NULL where there is no file */
+  int32_t type;       /* tmaring_dtype, or -1: not said */
+  int64_t pitch;      /* elements; 0: not said */
+  uint32_t alignment; /* bytes; 0: not said */
+} tmaring__binding;
+
+typedef struct tmaring__named_value {
+  char name[TMARING__MAX_NAME];
+  float value;
+} tmaring__named_value;
+
+typedef struct tmaring__request {
+  const char *command; /* "run" */
+  unsigned bit;        /* TMARING__FOR_RUN */
+  const char *formula; /* of argv */
+  int32_t in_count, out_count, tensor_count, scalar_count;
+  tmaring__binding in[TMARING__MAX_TENSORS], out[TMARING__MAX_TENSORS], tensor[TMARING__MAX_TENSORS];
+  tmaring__named_value scalar[TMARING_MAX_SCALARS];
+  int32_t has_shape;
+  int64_t rows, cols;
+  int32_t type; /* of tensors that no --tensor names */
+  int32_t machine, sm_count;
+  int32_t backend;
+  int32_t repetitions;
+  int32_t json, explain, verify, help;
+  double relative, absolute; /* --rtol, --atol; negative: derived */
+  tmaring_plan_options plan;
+} tmaring__request;
+
+/* Reads argv after the command's name. 0, or an exit code after a message. tmaring__request_free in either case. */
+int tmaring__request_parse(tmaring__request *request, const char *command, unsigned bit, int argc, char **argv);
+void tmaring__request_free(tmaring__request *request);
+
+/* Prints a command's options, from the same table that they are read with. */
+void tmaring__request_print_options(unsigned bit);
+
+#endif

@@ -1,0 +1,104 @@
+/* The syntax tree of a formula: what was written, with places, before and after typing. */
+#ifndef TMARING_HOST_SYNTAX_H
+#define TMARING_HOST_SYNTAX_H
+
+#include "place.h"
+#include "tmaring/formula.h"
+
+/* X(enumerator, text for messages) */
+#define TMARING__SYNTAX_LIST(X)                                                                                        \
+  X(NUMBER, "number")                                                                                                  \
+  X(NAME, "name")                                                                                                      \
+  X(COLUMNS, "N")                                                                                                      \
+  X(ADD, "+")                                                                                                          \
+  X(SUB, "-")                                                                                                          \
+  X(MUL, "*")                                                                                                          \
+  X(DIV, "/")                                                                                                          \
+  X(NEG, "unary -")                                                                                                    \
+  X(LT, "<")                                                                                                           \
+  X(LE, "<=")                                                                                                          \
+  X(GT, ">")                                                                                                           \
+  X(GE, ">=")                                                                                                          \
+  X(EQ, "==")                                                                                                          \
+  X(NE, "!=")                                                                                                          \
+  X(WHERE, "where")                                                                                                    \
+  X(ABS, "abs")                                                                                                        \
+  X(MIN, "min")                                                                                                        \
+  X(MAX, "max")                                                                                                        \
+  X(EXP, "exp")                                                                                                        \
+  X(LOG, "log")                                                                                                        \
+  X(SQRT, "sqrt")                                                                                                      \
+  X(RSQRT, "rsqrt")                                                                                                    \
+  X(TANH, "tanh")                                                                                                      \
+  X(SIGMOID, "sigmoid")                                                                                                \
+  X(ROW_SUM, "sum")                                                                                                    \
+  X(ROW_MEAN, "mean")                                                                                                  \
+  X(ROW_MAX, "max")                                                                                                    \
+  X(ROW_MIN, "min")
+
+typedef enum tmaring__syntax {
+#define TMARING__SYNTAX_ENUM(name, text) TMARING__SYNTAX_##name,
+  TMARING__SYNTAX_LIST(TMARING__SYNTAX_ENUM)
+#undef TMARING__SYNTAX_ENUM
+      TMARING__SYNTAX_COUNT
+} tmaring__syntax;
+
+const char *tmaring__syntax_text(tmaring__syntax kind);
+/* 1 for the four row reductions, which stand last in the list. */
+int tmaring__syntax_reduces(tmaring__syntax kind);
+
+/* A name where it stands. */
+typedef struct tmaring__word {
+  const char *start; /* in the text, or in static storage for a name that is implied; not zero-terminated */
+  int32_t length;
+  int32_t offset; /* place for messages */
+} tmaring__word;
+
+int tmaring__word_is(const tmaring__word *word, const char *name);
+
+#define TMARING__SHAPE_UNSAID (-1)
+
+typedef struct tmaring__syntax_node {
+  tmaring__syntax kind;
+  int32_t arg[3]; /* earlier nodes; -1 where unused */
+  int32_t offset; /* place for messages: the operator, the function's or operand's first byte */
+  double number;       /* NUMBER */
+  tmaring__word word;  /* NAME */
+  int32_t said;        /* NAME: the tmaring_shape written after it, or TMARING__SHAPE_UNSAID */
+  int32_t symbol;      /* NAME; set by typing */
+  tmaring_shape shape; /* set by typing */
+  int32_t condition;   /* 1: a condition, 0: a number; set by typing */
+} tmaring__syntax_node;
+
+/* `name = expression`. Its nodes are first .. root, operands before what they are used in. */
+typedef struct tmaring__statement {
+  tmaring__word word;
+  int32_t first, root;
+  int32_t out; /* 1: written `out name = ...` */
+} tmaring__statement;
+
+/* A parameter in the header. */
+typedef struct tmaring__declaration {
+  tmaring__word word;
+  tmaring_shape shape;
+  int32_t has_default;
+  double default_value;
+} tmaring__declaration;
+
+#define TMARING__MAX_TEXT_BYTES 65536
+#define TMARING__MAX_SYNTAX_NODES 4096
+#define TMARING__MAX_STATEMENTS 512
+#define TMARING__MAX_DECLARATIONS 32 /* more than the limits of abi/args.h add up to */
+#define TMARING__MAX_DEPTH 100       /* parentheses, calls and unary minus within one another */
+
+typedef struct tmaring__syntax_tree {
+  tmaring__syntax_node *node;
+  int32_t node_count, node_capacity;
+  tmaring__statement *statement;
+  int32_t statement_count, statement_capacity;
+  int32_t has_header;
+  tmaring__declaration declaration[TMARING__MAX_DECLARATIONS];
+  int32_t declaration_count;
+} tmaring__syntax_tree;
+
+#endif

@@ -1,0 +1,82 @@
+#include "code_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "code_cache.h"
+#include "embedded.h"
+#include "emit.h"
+#include "nvrtc.h"
+
+/* Part of the key beside the sources: what the code is compiled for. */
+static const char target[] = "tmaring " TMARING_VERSION_STRING " sm_90a";
+
+void tmaring__code_key(const char *source, uint64_t key[2])
+{
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  XXH3_128bits_update(&state, target, sizeof target);
+  for (size_t i = 0; i < tmaring__source_count; ++i) {
+    XXH3_128bits_update(&state, tmaring__sources[i].name, strlen(tmaring__sources[i].name) + 1);
+    XXH3_128bits_update(&state, tmaring__sources[i].text, tmaring__sources[i].bytes + 1);
+  }
+  XXH3_128bits_update(&state, source, strlen(source));
+  const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+  key[0] = hash.high64;
+  key[1] = hash.low64;
+}
+
+tmaring_status tmaring__plan_source(const tmaring_plan *plan, tmaring__text *source)
+{
+  tmaring__kernel_spec spec;
+  tmaring__kernel_spec_of(&spec, plan);
+  tmaring__emit(source, &spec);
+  if (tmaring__text_failed(source)) return tmaring__fail(TMARING_ERROR_MEMORY, "source: could not allocate the generated text");
+  return TMARING_OK;
+}
+
+static int find_builtin(const uint64_t key[2], tmaring__machine_code *code)
+{
+  for (size_t i = 0; i < tmaring__builtin_count; ++i) {
+    const struct tmaring__builtin *b = &tmaring__builtins[i];
+    if (b->key[0] != key[0] || b->key[1] != key[1]) continue;
+    *code = (tmaring__machine_code){b->cubin, b->bytes, TMARING__CODE_BUILTIN, NULL};
+    return 1;
+  }
+  return 0;
+}
+
+static tmaring_status find_or_compile(const char *source, int debug, tmaring__machine_code *code)
+{
+  uint64_t key[2];
+  void *cubin = NULL;
+  size_t bytes = 0;
+  tmaring__code_key(source, key);
+  if (find_builtin(key, code)) return TMARING_OK;
+  if (tmaring__cache_read(key, source, &cubin, &bytes)) {
+    *code = (tmaring__machine_code){cubin, bytes, TMARING__CODE_CACHE, cubin};
+    return TMARING_OK;
+  }
+  TMARING__TRY(tmaring__nvrtc_compile(source, debug, &cubin, &bytes));
+  tmaring__cache_write(key, source, cubin, bytes);
+  *code = (tmaring__machine_code){cubin, bytes, TMARING__CODE_COMPILED, cubin};
+  return TMARING_OK;
+}
+
+tmaring_status tmaring__machine_code_of(const tmaring_plan *plan, tmaring__machine_code *code)
+{
+  tmaring__text source = {0};
+  tmaring_status status = tmaring__plan_source(plan, &source);
+  if (status == TMARING_OK) status = find_or_compile(source.data, plan->code.debug, code);
+  tmaring__text_free(&source);
+  return status;
+}
+
+void tmaring__machine_code_free(tmaring__machine_code *code)
+{
+  free(code->owned);
+  *code = (tmaring__machine_code){0};
+}

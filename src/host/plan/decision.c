@@ -1,0 +1,200 @@
+#include "decision.h"
+
+#include <string.h>
+
+#include "block.h"
+#include "plan_options.h"
+#include "tuning.h"
+
+static const char *const order_name[] = {"split", "blocked", "cyclic", "ticket"};
+static const char *const policy_name[] = {"wrap", "skip", "exact", "unsafe"};
+static const char *const scope_name[] = {"auto", "flat", "lanes", "warp", "group", "cta"};
+
+const char *tmaring__order_name(int32_t order)
+{
+  return order >= 0 && order < 4 ? order_name[order] : "auto";
+}
+
+const char *tmaring__policy_name(int32_t policy)
+{
+  return policy >= 0 && policy < 4 ? policy_name[policy] : "auto";
+}
+
+const char *tmaring__scope_name(int32_t kind)
+{
+  return kind > 0 && kind < 6 ? scope_name[kind] : scope_name[0];
+}
+
+const char *tmaring__mode_name(int32_t mode)
+{
+  return mode == TMARING_MODE_PIPELINED ? "pipelined" : "warp-specialized";
+}
+
+static int32_t asked_or(int32_t asked, int32_t otherwise)
+{
+  return asked == TMARING_AUTO ? otherwise : asked;
+}
+
+/* An open mode follows what else is asked for. */
+static int32_t decide_mode(const tmaring_plan_options *o)
+{
+  if (o->mode != TMARING_AUTO) return o->mode;
+  if (o->registers[1] != TMARING_AUTO && o->registers[1] != 0) return TMARING_MODE_WARP_SPECIALIZED;
+  if (o->role_axis != TMARING_AUTO) return TMARING_MODE_WARP_SPECIALIZED;
+  return o->war != TMARING_AUTO ? TMARING_MODE_PIPELINED : TUNING_MODE;
+}
+
+static void decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, tmaring__notes *notes)
+{
+  cta->mode = decide_mode(o);
+  cta->release = asked_or(o->release, TMARING_RELEASE_WARP);
+  if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) {
+    cta->role_axis = asked_or(o->role_axis, TMARING_AXIS_X);
+    cta->war = TMARING_WAR_CTA_BARRIER;
+    if (o->war != TMARING_AUTO)
+      tmaring__note_add(notes, "war: left out: the empty barriers are what a warp-specialized producer waits for");
+    return;
+  }
+  cta->role_axis = TMARING_AXIS_X;
+  cta->war = asked_or(o->war, TUNING_WAR);
+  if (o->role_axis != TMARING_AUTO)
+    tmaring__note_add(notes, "role_axis: left out: a pipelined CTA has one role");
+  if (cta->war == TMARING_WAR_CTA_BARRIER && cta->release != TMARING_RELEASE_WARP) {
+    tmaring__note_add(notes, "release thread -> warp: with WAR by CTA barrier nobody arrives at the empty barriers");
+    cta->release = TMARING_RELEASE_WARP;
+  }
+}
+
+static void decide_walk(tmaring__decision *d, const tmaring_plan_options *o, tmaring__notes *notes)
+{
+  d->order = o->order;
+  d->policy = asked_or(o->policy, TMARING_POLICY_EXACT);
+  d->workers = o->workers;
+  d->stages = o->stages;
+  d->prefetch = o->prefetch;
+  if (d->order == TMARING_AUTO && d->policy != TMARING_POLICY_EXACT) {
+    d->order = TMARING_ORDER_CYCLIC;
+    tmaring__note_add(notes, "order auto -> cyclic: policy %s is about surplus slots, tickets have none",
+                      tmaring__policy_name(d->policy));
+  }
+  if (d->order == TMARING_ORDER_TICKET && d->policy != TMARING_POLICY_EXACT) {
+    tmaring__note_add(notes, "policy %s -> exact: tickets have no surplus", tmaring__policy_name(d->policy));
+    d->policy = TMARING_POLICY_EXACT;
+  }
+}
+
+static void decide_store(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
+                         tmaring__notes *notes)
+{
+  d->store = asked_or(o->store, TUNING_STORE);
+  if (d->store == TMARING_STORE_BULK && facts->program->output_count == 0) {
+    if (o->store != TMARING_AUTO)
+      tmaring__note_add(notes, "store bulk -> direct: the formula has no [M,N] output; values per row go from registers");
+    d->store = TMARING_STORE_DIRECT;
+  }
+}
+
+/* An output may take the slot of an input whose elements lie at the same offsets of it, each input once. Aligned plans only:
+ * else the two tensors' rows have phases of their own. */
+static void decide_in_place(tmaring__decision *d, const tmaring__facts *facts, tmaring__notes *notes)
+{
+  int32_t taken[TMARING_MAX_STREAMS] = {0};
+  for (int32_t o = 0; o < TMARING_MAX_STREAMS; ++o) d->in_place[o] = -1;
+  if (d->store != TMARING_STORE_BULK) return;
+  if (!facts->aligned) {
+    tmaring__note_add(notes, "staged results have slots of their own: in place needs N, pitch and alignment in whole 16 bytes");
+    return;
+  }
+  for (int32_t o = 0; o < facts->program->output_count; ++o) {
+    for (int32_t i = 0; i < facts->program->input_count && d->in_place[o] < 0; ++i) {
+      const tmaring_stream *in = &facts->input[i], *out = &facts->output[o];
+      if (taken[i] || in->elem_bytes != out->elem_bytes || in->pitch != out->pitch) continue;
+      d->in_place[o] = i;
+      taken[i] = 1;
+    }
+  }
+}
+
+static const char *flat_obstacle(const tmaring__facts *facts, const tmaring__decision *d)
+{
+  const tmaring__program *p = facts->program;
+  if (p->reduction_passes > 0) return "the formula reduces over rows";
+  if (p->vector_count > 0) return "the formula has [N] inputs";
+  if (p->row_scalar_count + p->row_output_count > 0) return "the formula has values per row";
+  if (!facts->dense && d->tile_rows != TMARING_AUTO && d->tile_rows > 1) return "pitched rows are not one run of memory";
+  return NULL;
+}
+
+static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
+                         tmaring__notes *notes)
+{
+  d->scope = asked_or(o->scope, TMARING_SCOPE_AUTO);
+  if (d->scope == TMARING_SCOPE_AUTO && o->warps_per_row != TMARING_AUTO) d->scope = TMARING_SCOPE_GROUP;
+  if (d->scope == TMARING_SCOPE_AUTO && o->lanes_per_row != TMARING_AUTO) d->scope = TMARING_SCOPE_LANES;
+  const char *obstacle = flat_obstacle(facts, d);
+  if (d->scope == TMARING_SCOPE_FLAT && obstacle) {
+    tmaring__note_add(notes, "scope flat -> auto: %s", obstacle);
+    d->scope = TMARING_SCOPE_AUTO;
+  }
+  d->warps_per_row = d->scope == TMARING_SCOPE_GROUP ? o->warps_per_row : TMARING_AUTO;
+  d->lanes_per_row = d->scope == TMARING_SCOPE_LANES ? o->lanes_per_row : TMARING_AUTO;
+  if (o->warps_per_row != TMARING_AUTO && d->scope != TMARING_SCOPE_GROUP)
+    tmaring__note_add(notes, "warps_per_row: left out: it belongs to scope group, the scope is %s", tmaring__scope_name(d->scope));
+  if (o->lanes_per_row != TMARING_AUTO && d->scope != TMARING_SCOPE_LANES)
+    tmaring__note_add(notes, "lanes_per_row: left out: it belongs to scope lanes, the scope is %s", tmaring__scope_name(d->scope));
+}
+
+static tmaring_status check_group(const tmaring__decision *d)
+{
+  const int32_t warps = tmaring_cta_consumer_warps(&d->cta), each = d->warps_per_row;
+  if (d->scope != TMARING_SCOPE_GROUP || each == TMARING_AUTO) return TMARING_OK;
+  if (warps % each != 0) {
+    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
+                         "warps_per_row: got %d, needs a divisor of the %d consumer warps; change one of them", each, warps);
+  }
+  if (each > 1 && each < warps && warps / each > TMARING_MAX_GROUP_UNITS) {
+    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
+                         "warps_per_row: got %d, which makes %d groups of the %d consumer warps; a CTA has barriers for %d: "
+                         "use more warps per row",
+                         each, warps / each, warps, TMARING_MAX_GROUP_UNITS);
+  }
+  return TMARING_OK;
+}
+
+/* piece_cols counts in whole vectors; pieces are of one row. */
+static void decide_pieces(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
+                          tmaring__notes *notes)
+{
+  d->tile_rows = o->tile_rows;
+  d->piece_cols = o->piece_cols;
+  if (d->piece_cols == TMARING_AUTO) return;
+  if (d->piece_cols >= facts->cols) {
+    d->piece_cols = facts->cols;
+    return;
+  }
+  const int64_t whole = tmaring_ceil_div(d->piece_cols, facts->vec) * facts->vec;
+  if (whole != d->piece_cols)
+    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole vectors of %d elements", d->piece_cols, (long long)whole,
+                      facts->vec);
+  d->piece_cols = whole < facts->cols ? (int32_t)whole : facts->cols;
+  if (d->piece_cols < facts->cols && d->tile_rows != TMARING_AUTO && d->tile_rows != 1) {
+    tmaring__note_add(notes, "tile_rows %d -> 1: a fill holds a piece of one row", d->tile_rows);
+    d->tile_rows = 1;
+  }
+}
+
+tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_options *options,
+                               const tmaring__facts *facts, const tmaring_machine *machine, tmaring__notes *notes)
+{
+  memset(decision, 0, sizeof *decision);
+  TMARING__TRY(tmaring__options_check(options));
+  decision->debug = asked_or(options->debug, 0);
+  decide_roles(&decision->cta, options, notes);
+  TMARING__TRY(tmaring__block_decide(decision, options, machine, notes));
+  decide_walk(decision, options, notes);
+  decide_store(decision, options, facts, notes);
+  decide_in_place(decision, facts, notes);
+  decide_pieces(decision, options, facts, notes);
+  decide_scope(decision, options, facts, notes);
+  return check_group(decision);
+}

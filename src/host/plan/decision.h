@@ -1,0 +1,39 @@
+/* Step 2 of planning: what follows from the options and the formula by rules, before any candidate is weighed. */
+#ifndef TMARING_HOST_DECISION_H
+#define TMARING_HOST_DECISION_H
+
+#include "facts.h"
+#include "note.h"
+
+typedef struct tmaring__decision {
+  tmaring_cta cta;
+  int32_t threads;
+  int32_t max_threads;   /* launch bound */
+  int32_t max_ctas;      /* per SM, by threads and registers */
+  int32_t registers[2];  /* 0, 0: no register sharing */
+  int32_t order;         /* tmaring_order, or TMARING_AUTO: by the bytes moved */
+  int32_t policy;
+  int32_t store;
+  int32_t scope;         /* tmaring_scope_kind; AUTO: by the row */
+  int32_t lanes_per_row; /* TMARING_AUTO: by the row */
+  int32_t warps_per_row; /* TMARING_AUTO: by the row */
+  int32_t stages;        /* TMARING_AUTO: searched */
+  int32_t prefetch;      /* as asked, or TMARING_AUTO */
+  int32_t tile_rows;     /* TMARING_AUTO: searched */
+  int32_t piece_cols;    /* TMARING_AUTO: searched; cols: whole rows */
+  int32_t workers;       /* TMARING_AUTO: all SMs */
+  int32_t debug;
+  int32_t in_place[TMARING_MAX_STREAMS]; /* per output: the input whose slot it takes, or -1 */
+} tmaring__decision;
+
+/* Normalises options, with a note for each change. Errors: ARGUMENT (a value out of range), UNSUPPORTED, CAPACITY. */
+tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_options *options,
+                               const tmaring__facts *facts, const tmaring_machine *machine, tmaring__notes *notes);
+
+/* Names for notes and messages; static. */
+const char *tmaring__order_name(int32_t order);
+const char *tmaring__policy_name(int32_t policy);
+const char *tmaring__scope_name(int32_t kind);
+const char *tmaring__mode_name(int32_t mode);
+
+#endif

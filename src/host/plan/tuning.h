@@ -1,0 +1,66 @@
+/* Every tuned number of the planner. Measured on one H200 unless a line says otherwise; changing one changes speed, never
+ * results. */
+#ifndef TMARING_HOST_TUNING_H
+#define TMARING_HOST_TUNING_H
+
+/* ---- defaults of what the caller leaves open ---- */
+
+/* Producer warp and consumer warps: the ring is fed while the consumers are busy, at the price of one warp. */
+#define TUNING_MODE TMARING_MODE_WARP_SPECIALIZED
+/* The barrier costs each warp one arrival; the empty mbarrier costs one arrival per warp and a wait of the issuer. */
+#define TUNING_WAR TMARING_WAR_CTA_BARRIER
+/* Registers to global memory: 16 bytes per lane are full sectors, and no stage is held up by a store's read. */
+#define TUNING_STORE TMARING_STORE_DIRECT
+/* Threads that compute: 8 warps; with the producer warp 288, so that two CTAs keep 112 registers per thread. */
+#define TUNING_CONSUMERS 256
+/* Tickets won 2-7 % over blocked and cyclic on 2 GiB, and cost an atomic per tile: from this many bytes moved on. */
+#define TUNING_TICKET_BYTES (64.0 * 1048576.0)
+
+/* ---- candidates ---- */
+
+/* Bytes of a fill per tensor. 8-16 KiB were best; smaller ones serve small M, larger ones long rows. */
+#define TUNING_FILL_BYTES {2048, 4096, 8192, 16384, 32768}
+/* CTAs per SM: one or two were best, more share out the shared memory too thinly. */
+#define TUNING_MAX_CTAS 2
+/* Registers that a thread of any formula should have; bounds the CTAs per SM. */
+#define TUNING_MIN_REGISTERS 64
+/* Stages: 3-6 of 8-16 KiB were best; small fills take more to keep the same bytes in flight. Two is the least that overlaps. */
+#define TUNING_MIN_STAGES 2
+#define TUNING_MAX_STAGES 12
+/* Bytes in flight per SM that stages are added for. 48 KiB saturate an H200; the rest rides out uneven arrival. */
+#define TUNING_FLIGHT_BYTES 98304
+/* [N] inputs are copied to shared memory up to this size in all; beyond it the stages are worth more than the copy. */
+#define TUNING_VECTOR_BYTES 32768
+/* Runs of a fill, per tensor, where rows are not dense: one lane issues them all, about 20 ns each. */
+#define TUNING_MAX_RUNS 64
+/* Vectors (16 bytes) per lane and row at which another warp joins the row; and the same where few rows must fill the GPU. */
+#define TUNING_VECTORS_PER_LANE 4
+#define TUNING_VECTORS_PER_LANE_FEW_ROWS 1
+/* Rows per SM below which latency of a row counts more than throughput. */
+#define TUNING_FEW_ROWS_PER_SM 2
+
+/* ---- cost model; times in ns, rates in bytes per ns ---- */
+
+/* Launch to first byte, and last byte to end of grid. */
+#define TUNING_RAMP_NS 1500.0
+/* Global memory, all SMs together: cudaMemcpy D2D reads and writes 4280 GB/s. */
+#define TUNING_MEMORY_RATE 4280.0
+/* One SM's share when it is alone. */
+#define TUNING_SM_RATE 60.0
+/* Latency under load: 48 KiB per SM in flight at the full rate (Little's law). */
+#define TUNING_LATENCY_NS 1500.0
+/* Per fill: barrier wait, walk, arrival. Per bulk copy beyond the first of a fill. Per step of 16 bytes per lane. */
+#define TUNING_FILL_NS 120.0
+#define TUNING_COPY_NS 20.0
+#define TUNING_STEP_NS 12.0
+/* Per reduction over a row: the butterfly, and the barrier where warps share the row. */
+#define TUNING_REDUCE_NS 60.0
+#define TUNING_GROUP_NS 80.0
+/* A claim from the ticket counter; most of it is hidden behind the fills in flight. */
+#define TUNING_TICKET_NS 20.0
+
+/* ---- variants by M: bytes moved at which another one may take over ---- */
+
+#define TUNING_CLASS_BYTES {1.0 * 1048576.0, 10.0 * 1048576.0, TUNING_TICKET_BYTES}
+
+#endif
