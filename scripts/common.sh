@@ -112,16 +112,18 @@ want_test_tools() {
   want 'has_header criterion/criterion.h' libcriterion-dev
 }
 
-has_gpu() { [ -e /dev/nvidiactl ] && { ldconfig -p 2>/dev/null || true; } | grep -q 'libcuda\.so\.1'; }
+has_gpu() { [ -e /dev/nvidiactl ] || nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
 
-# Settings for a build with the toolkit in .cache, where the machine has a GPU and no toolkit of its own.
+# Settings for a build with headers and NVRTC in .cache, for a machine that has a GPU (or, with TMARING_FETCH_TOOLKIT=1, none) and no
+# toolkit of its own.
 toolkit_settings() {
   toolkit=()
-  if has_gpu && [ ! -e /usr/local/cuda/include/cuda.h ] && ! has_header cuda.h; then
-    if scripts/fetch_nvrtc.sh 12 >&2; then
-      toolkit=("-DTMARING_CUDA_INCLUDE=$root/.cache/nvrtc12/include"
-        "-DTMARING_NVRTC=$root/.cache/nvrtc12/lib/libnvrtc.so.12")
-    fi
+  if [ -e /usr/local/cuda/include/cuda.h ] || has_header cuda.h; then return 0; fi
+  if ! has_gpu && [ "${TMARING_FETCH_TOOLKIT:-0}" != 1 ]; then return 0; fi
+  if scripts/fetch_nvrtc.sh 12; then
+    toolkit=("-DTMARING_CUDA_INCLUDE=$root/.cache/nvrtc12/include" "-DTMARING_NVRTC=$root/.cache/nvrtc12/lib/libnvrtc.so.12")
+  else
+    say "no CUDA toolkit and no way to fetch its headers: building the CPU backend only"
   fi
 }
 

@@ -9,7 +9,7 @@ install_wanted
 if scripts/run.sh "$@"; then count_pass; else count_fail "run.sh"; fi
 
 toolkit_settings
-if configure_and_build build -DTMARING_BUILD_CLI=ON -DTMARING_BUILD_TESTS=ON ${toolkit[@]+"${toolkit[@]}"}; then
+if configure_and_build build -DTMARING_BUILD_CLI=ON -DTMARING_BUILD_TESTS=ON ${TMARING_CMAKE_ARGS:-} ${toolkit[@]+"${toolkit[@]}"}; then
   for program in tests/*_test.c; do
     program=build/tests/$(basename "$program" .c)
     TMARING_CLI=$root/build/tmaring run_criterion "$program"

@@ -14,7 +14,8 @@ typedef struct grid_shape {
 static const grid_shape seed_shape = {8191, 256, 8448, 257};
 static const grid_shape small_shape = {997, 64, 1056, 59};
 
-/* Every worker's slots, one after another: each tile once as a valid fill, the surplus inside the matrix or left out. */
+/* Every worker's slots, one after another: each tile once as a valid fill, the surplus inside the matrix or left out.
+ */
 static int walk_is_right(const tmaring_args *args, const grid_shape *shape, char *text, size_t size)
 {
   const tmaring_walk *w = &args->walk;

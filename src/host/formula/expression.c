@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "function_table.h"
 #include "parse_state.h"
 
@@ -33,11 +35,8 @@ static tmaring_status add_node(tmaring__parse_state *parse, tmaring__syntax kind
     return tmaring__place_fail(parse->source, TMARING_ERROR_CAPACITY, offset,
                                "operations and operands: got more than %d, needs at most as many; split the formula",
                                (int)tree->node_capacity);
-  const tmaring__syntax_node made = {.kind = kind,
-                                     .arg = {arg[0], arg[1], arg[2]},
-                                     .offset = offset,
-                                     .said = TMARING__SHAPE_UNSAID,
-                                     .symbol = -1};
+  const tmaring__syntax_node made = {
+      .kind = kind, .arg = {arg[0], arg[1], arg[2]}, .offset = offset, .said = TMARING__SHAPE_UNSAID, .symbol = -1};
   *node = tree->node_count;
   tree->node[tree->node_count++] = made;
   return TMARING_OK;
@@ -67,12 +66,16 @@ static tmaring_status parse_number(tmaring__parse_state *parse, int32_t *node)
   return tmaring__lexer_next(&parse->lexer);
 }
 
-/* The closing parenthesis; when it is missing, the place it was opened at helps more than where it was missed. */
+/* The closing parenthesis. Where it is missing may be lines away from where it was forgotten, so both places are told.
+ */
 static tmaring_status close(tmaring__parse_state *parse, int32_t opened, const char *needs)
 {
-  if (parse->lexer.token.kind != TMARING__TOKEN_END)
-    return tmaring__parse_expect(parse, TMARING__TOKEN_RPAREN, needs);
-  return tmaring__place_fail(parse->source, TMARING_ERROR_SYNTAX, opened, "'(' is never closed, needs ')'");
+  char told[96];
+  int32_t line, column;
+  if (parse->lexer.token.kind == TMARING__TOKEN_RPAREN) return tmaring__lexer_next(&parse->lexer);
+  tmaring__place_find(parse->source, opened, &line, &column);
+  snprintf(told, sizeof told, "%s to close '(' of line %d, column %d", needs, (int)line, (int)column);
+  return tmaring__parse_fail(parse, told);
 }
 
 static tmaring_status parse_parentheses(tmaring__parse_state *parse, int32_t *node)

@@ -42,8 +42,8 @@ struct tmaring_formula {
   tmaring__syntax_tree tree;
   tmaring__symbol *symbol;
   int32_t symbol_count;
-  int32_t parameter_count[4]; /* per tmaring_shape */
-  int32_t output_count[4];    /* per tmaring_shape; only [M] and [M,N] */
+  int32_t parameter_count[4];                                   /* per tmaring_shape */
+  int32_t output_count[4];                                      /* per tmaring_shape; only [M] and [M,N] */
   tmaring__formula_tensor tensor[TMARING__MAX_FORMULA_TENSORS]; /* inputs, then outputs */
   int32_t tensor_count;
   int32_t scalar[TMARING_MAX_SCALARS]; /* symbols */

@@ -9,8 +9,8 @@
 /* 1 if the word is the name of a function. */
 int tmaring__function_exists(const tmaring__word *name);
 
-/* What a call of `name` with `operands` operands means. ERROR_SYNTAX, with the place, for an unknown name (and the one that
- * may have been meant) or another number of operands. */
+/* What a call of `name` with `operands` operands means. ERROR_SYNTAX, with the place, for an unknown name (and the one
+ * that may have been meant) or another number of operands. */
 tmaring_status tmaring__function_find(const tmaring__source *source, const tmaring__word *name, int32_t operands,
                                       tmaring__syntax *kind);
 

@@ -66,15 +66,17 @@ static tmaring_status read_name(tmaring__lexer *lexer)
   return TMARING_OK;
 }
 
-/* Exponent after 'e' at `end`; leaves *end behind it. Held within MAX_EXPONENT, far beyond any number that is accepted. */
+/* Exponent after 'e' at `end`; leaves *end behind it. Held within MAX_EXPONENT, far beyond any number that is accepted.
+ */
 static tmaring_status read_exponent(tmaring__lexer *lexer, int32_t *end, int32_t *exponent)
 {
   int32_t i = *end + 1;
   const int negative = at(lexer, i) == '-';
   if (negative || at(lexer, i) == '+') ++i;
   if (!is_digit(at(lexer, i)))
-    return tmaring__place_fail(lexer->source, TMARING_ERROR_SYNTAX, i,
-                               "number: needs digits after its exponent's 'e'; write 1e-6, or put an operator before a name");
+    return tmaring__place_fail(
+        lexer->source, TMARING_ERROR_SYNTAX, i,
+        "number: needs digits after its exponent's 'e'; write 1e-6, or put an operator before a name");
   int32_t value = 0;
   for (; is_digit(at(lexer, i)); ++i)
     if (value < MAX_EXPONENT) value = value * 10 + (at(lexer, i) - '0');
@@ -83,8 +85,8 @@ static tmaring_status read_exponent(tmaring__lexer *lexer, int32_t *end, int32_t
   return TMARING_OK;
 }
 
-/* Digits and exponent of the number at the lexer's offset. The point is left out and moved into the exponent: strtod would
- * look for the locale's own. */
+/* Digits and exponent of the number at the lexer's offset. The point is left out and moved into the exponent: strtod
+ * would look for the locale's own. */
 static tmaring_status scan_number(tmaring__lexer *lexer, char digits[MAX_NUMBER + 1], int32_t *end, int32_t *exponent)
 {
   int32_t count = 0, fraction = 0, point = 0, i = lexer->offset;
@@ -110,7 +112,7 @@ static tmaring_status scan_number(tmaring__lexer *lexer, char digits[MAX_NUMBER 
 static tmaring_status read_number(tmaring__lexer *lexer)
 {
   char digits[MAX_NUMBER + 1], plain[MAX_NUMBER + 16];
-  int32_t end, exponent;
+  int32_t end = 0, exponent = 0;
   TMARING__TRY(scan_number(lexer, digits, &end, &exponent));
   if (is_name(at(lexer, end)) || at(lexer, end) == '.')
     return tmaring__place_fail(lexer->source, TMARING_ERROR_SYNTAX, end,
@@ -119,9 +121,10 @@ static tmaring_status read_number(tmaring__lexer *lexer)
   snprintf(plain, sizeof plain, "%se%d", digits, (int)exponent);
   const double number = strtod(plain, NULL);
   if (number > (double)FLT_MAX || (number > 0 && number < (double)FLT_TRUE_MIN))
-    return tmaring__place_fail(lexer->source, TMARING_ERROR_TYPE, lexer->offset,
-                               "number: got %.*s, needs 0 or a value from 1.4e-45 to 3.4028234e38; formulas run in fp32",
-                               (int)(end - lexer->offset), lexer->source->text + lexer->offset);
+    return tmaring__place_fail(
+        lexer->source, TMARING_ERROR_TYPE, lexer->offset,
+        "number: got %.*s, needs 0 or a value from 1.4e-45 to 3.4028234e38; formulas run in fp32",
+        (int)(end - lexer->offset), lexer->source->text + lexer->offset);
   lexer->token.number = number;
   take(lexer, TMARING__TOKEN_NUMBER, end - lexer->offset);
   return TMARING_OK;
@@ -131,8 +134,9 @@ static tmaring_status fail_character(const tmaring__lexer *lexer)
 {
   const unsigned char c = (unsigned char)at(lexer, lexer->offset);
   if (c == '!')
-    return tmaring__place_fail(lexer->source, TMARING_ERROR_SYNTAX, lexer->offset,
-                               "got '!', needs '!='; a condition is turned round by its comparison, or by where(c, b, a)");
+    return tmaring__place_fail(
+        lexer->source, TMARING_ERROR_SYNTAX, lexer->offset,
+        "got '!', needs '!='; a condition is turned round by its comparison, or by where(c, b, a)");
   if (c > 0x20 && c < 0x7f)
     return tmaring__place_fail(lexer->source, TMARING_ERROR_SYNTAX, lexer->offset,
                                "got '%c', which no formula has; operators are + - * / < <= > >= == !=", c);

@@ -52,8 +52,8 @@ typedef struct tmaring__lexer {
   tmaring__token token;
 } tmaring__lexer;
 
-/* Reads the next token into lexer->token. Errors: SYNTAX (a character of no token, a broken number), TYPE (a number beyond
- * fp32), CAPACITY (a name or number too long). */
+/* Reads the next token into lexer->token. Errors: SYNTAX (a character of no token, a broken number), TYPE (a number
+ * beyond fp32), CAPACITY (a name or number too long). */
 tmaring_status tmaring__lexer_next(tmaring__lexer *lexer);
 
 #endif

@@ -1,5 +1,5 @@
-/* Syntax tree to program: names become the nodes they stand for, equal nodes become one, constants are folded, and what no
- * output needs is left out. Nothing is reassociated, so fp32 results are those of the text as written. */
+/* Syntax tree to program: names become the nodes they stand for, equal nodes become one, constants are folded, and what
+ * no output needs is left out. Nothing is reassociated, so fp32 results are those of the text as written. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ typedef struct lowering {
   tmaring__node *node; /* every node made, reachable or not */
   int32_t *origin;     /* its place in the text */
   int32_t node_count;
-  int32_t *lowered;    /* syntax node -> node */
+  int32_t *lowered; /* syntax node -> node */
 } lowering;
 
 /* A syntax node makes at most three nodes (a mean), a name none. */
@@ -85,18 +85,30 @@ static int32_t add_operation(lowering *l, tmaring__op op, const int32_t arg[3], 
 static tmaring__op operation(tmaring__syntax kind)
 {
   static const tmaring__op op[TMARING__SYNTAX_COUNT] = {
-      [TMARING__SYNTAX_ADD] = TMARING__OP_ADD,           [TMARING__SYNTAX_SUB] = TMARING__OP_SUB,
-      [TMARING__SYNTAX_MUL] = TMARING__OP_MUL,           [TMARING__SYNTAX_DIV] = TMARING__OP_DIV,
-      [TMARING__SYNTAX_NEG] = TMARING__OP_NEG,           [TMARING__SYNTAX_LT] = TMARING__OP_LT,
-      [TMARING__SYNTAX_LE] = TMARING__OP_LE,             [TMARING__SYNTAX_GT] = TMARING__OP_GT,
-      [TMARING__SYNTAX_GE] = TMARING__OP_GE,             [TMARING__SYNTAX_EQ] = TMARING__OP_EQ,
-      [TMARING__SYNTAX_NE] = TMARING__OP_NE,             [TMARING__SYNTAX_WHERE] = TMARING__OP_WHERE,
-      [TMARING__SYNTAX_ABS] = TMARING__OP_ABS,           [TMARING__SYNTAX_MIN] = TMARING__OP_MIN,
-      [TMARING__SYNTAX_MAX] = TMARING__OP_MAX,           [TMARING__SYNTAX_EXP] = TMARING__OP_EXP,
-      [TMARING__SYNTAX_LOG] = TMARING__OP_LOG,           [TMARING__SYNTAX_SQRT] = TMARING__OP_SQRT,
-      [TMARING__SYNTAX_RSQRT] = TMARING__OP_RSQRT,       [TMARING__SYNTAX_TANH] = TMARING__OP_TANH,
-      [TMARING__SYNTAX_SIGMOID] = TMARING__OP_SIGMOID,   [TMARING__SYNTAX_ROW_SUM] = TMARING__OP_REDUCE_SUM,
-      [TMARING__SYNTAX_ROW_MEAN] = TMARING__OP_REDUCE_SUM, [TMARING__SYNTAX_ROW_MAX] = TMARING__OP_REDUCE_MAX,
+      [TMARING__SYNTAX_ADD] = TMARING__OP_ADD,
+      [TMARING__SYNTAX_SUB] = TMARING__OP_SUB,
+      [TMARING__SYNTAX_MUL] = TMARING__OP_MUL,
+      [TMARING__SYNTAX_DIV] = TMARING__OP_DIV,
+      [TMARING__SYNTAX_NEG] = TMARING__OP_NEG,
+      [TMARING__SYNTAX_LT] = TMARING__OP_LT,
+      [TMARING__SYNTAX_LE] = TMARING__OP_LE,
+      [TMARING__SYNTAX_GT] = TMARING__OP_GT,
+      [TMARING__SYNTAX_GE] = TMARING__OP_GE,
+      [TMARING__SYNTAX_EQ] = TMARING__OP_EQ,
+      [TMARING__SYNTAX_NE] = TMARING__OP_NE,
+      [TMARING__SYNTAX_WHERE] = TMARING__OP_WHERE,
+      [TMARING__SYNTAX_ABS] = TMARING__OP_ABS,
+      [TMARING__SYNTAX_MIN] = TMARING__OP_MIN,
+      [TMARING__SYNTAX_MAX] = TMARING__OP_MAX,
+      [TMARING__SYNTAX_EXP] = TMARING__OP_EXP,
+      [TMARING__SYNTAX_LOG] = TMARING__OP_LOG,
+      [TMARING__SYNTAX_SQRT] = TMARING__OP_SQRT,
+      [TMARING__SYNTAX_RSQRT] = TMARING__OP_RSQRT,
+      [TMARING__SYNTAX_TANH] = TMARING__OP_TANH,
+      [TMARING__SYNTAX_SIGMOID] = TMARING__OP_SIGMOID,
+      [TMARING__SYNTAX_ROW_SUM] = TMARING__OP_REDUCE_SUM,
+      [TMARING__SYNTAX_ROW_MEAN] = TMARING__OP_REDUCE_SUM,
+      [TMARING__SYNTAX_ROW_MAX] = TMARING__OP_REDUCE_MAX,
       [TMARING__SYNTAX_ROW_MIN] = TMARING__OP_REDUCE_MIN,
   };
   return op[kind];
@@ -165,9 +177,10 @@ static tmaring_status count_passes(const lowering *l, const int32_t *kept, tmari
     const tmaring__node *node = &l->node[i];
     if (kept[i] < 0 || !reduces(node->op)) continue;
     if (node->level > TMARING_MAX_PASSES - 1)
-      return tmaring__place_fail(&l->formula->source, TMARING_ERROR_CAPACITY, l->origin[i],
-                                 "reductions that need one another's results: got %d, needs at most %d; split the formula",
-                                 (int)node->level, TMARING_MAX_PASSES - 1);
+      return tmaring__place_fail(
+          &l->formula->source, TMARING_ERROR_CAPACITY, l->origin[i],
+          "reductions that need one another's results: got %d, needs at most %d; split the formula", (int)node->level,
+          TMARING_MAX_PASSES - 1);
     if (++count[node->level - 1] > TMARING_MAX_REDUCTIONS)
       return tmaring__place_fail(&l->formula->source, TMARING_ERROR_CAPACITY, l->origin[i],
                                  "reductions in pass %d over the row: got %d, needs at most %d; split the formula",
@@ -200,8 +213,7 @@ static void set_outputs(const lowering *l, const int32_t *kept, tmaring__program
 
 static tmaring_status lower(lowering *l, int32_t *kept, tmaring__program *program)
 {
-  for (int32_t i = 0; i < l->formula->tree.node_count; ++i)
-    l->lowered[i] = lower_node(l, &l->formula->tree.node[i]);
+  for (int32_t i = 0; i < l->formula->tree.node_count; ++i) l->lowered[i] = lower_node(l, &l->formula->tree.node[i]);
   mark(l, kept);
   TMARING__TRY(compact(l, kept, program));
   TMARING__TRY(count_passes(l, kept, program));

@@ -186,7 +186,7 @@ static int at_out(const tmaring__parse_state *parse)
 
 static tmaring_status parse_statement(tmaring__parse_state *parse)
 {
-  tmaring__statement made = {{NULL, 0, 0}, parse->tree->node_count, 0, at_out(parse)};
+  tmaring__statement made = {{NULL, 0, 0}, parse->tree->node_count, 0, at_out(parse), 0};
   if (made.out) TMARING__TRY(tmaring__lexer_next(&parse->lexer));
   made.word = tmaring__parse_word(parse);
   if (parse->lexer.token.kind != TMARING__TOKEN_NAME)
@@ -214,14 +214,15 @@ static tmaring_status parse_statements(tmaring__parse_state *parse)
 /* After a header: one expression, whose output is named y. */
 static tmaring_status parse_lone_expression(tmaring__parse_state *parse)
 {
-  tmaring__statement made = {{"y", 1, parse->lexer.token.offset}, parse->tree->node_count, 0, 0};
+  tmaring__statement made = {{"y", 1, parse->lexer.token.offset}, parse->tree->node_count, 0, 0, 1};
   TMARING__TRY(tmaring__parse_expression(parse, &made.root));
   TMARING__TRY(add_statement(parse, &made));
   if (!at_separator(parse) && parse->lexer.token.kind != TMARING__TOKEN_END)
     return tmaring__parse_fail(parse, "an operator or the end of the formula");
   TMARING__TRY(skip_separators(parse));
   if (parse->lexer.token.kind == TMARING__TOKEN_END) return TMARING_OK;
-  return tmaring__parse_fail(parse, "the end of the formula; before statements, name the first expression too: y = ...");
+  return tmaring__parse_fail(parse,
+                             "the end of the formula; before statements, name the first expression too: y = ...");
 }
 
 static tmaring_status parse_formula(tmaring__parse_state *parse)

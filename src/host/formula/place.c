@@ -10,7 +10,7 @@ enum { MESSAGE_BYTES = 600, SHOWN_BYTES = 120, SHOWN_BEFORE = 70 };
 
 /* The part of a line that is shown. */
 typedef struct window {
-  int32_t begin, end;           /* bytes of the text */
+  int32_t begin, end;            /* bytes of the text */
   int32_t cut_before, cut_after; /* 1: the line goes on there */
 } window;
 

@@ -11,11 +11,12 @@ typedef struct tmaring__source {
   int32_t length;
 } tmaring__source;
 
-/* Line and column of a byte, both from 1. Bytes count as columns: what may stand before a place on its line is ASCII. */
+/* Line and column of a byte, both from 1. Bytes count as columns: what may stand before a place on its line is ASCII.
+ */
 void tmaring__place_find(const tmaring__source *source, int32_t offset, int32_t *line, int32_t *column);
 
-/* Sets a detail of three lines (place and message, the line of the text, a caret below the place) and returns status. Long
- * lines are cut around the place. */
+/* Sets a detail of three lines (place and message, the line of the text, a caret below the place) and returns status.
+ * Long lines are cut around the place. */
 tmaring_status tmaring__place_fail(const tmaring__source *source, tmaring_status status, int32_t offset,
                                    const char *format, ...) TMARING__PRINTF(4, 5);
 

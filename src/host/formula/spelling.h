@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* 1 if `known` is likely what was meant by the `length` bytes at `name`: one slip (a letter too many, too few, another, or two
- * swapped) in names of up to four letters, two in longer ones. Case is ignored. */
+/* 1 if `known` is likely what was meant by the `length` bytes at `name`: one slip (a letter too many, too few, another,
+ * or two swapped) in names of up to four letters, two in longer ones. Case is ignored. */
 int tmaring__spelling_close(const char *name, int32_t length, const char *known);
 
 #endif

@@ -55,6 +55,11 @@ static tmaring_status fail_taken(const tmaring_formula *formula, const tmaring__
 tmaring_status tmaring__symbol_add_assigned(tmaring_formula *formula, const tmaring__statement *statement)
 {
   const int32_t taken_by = tmaring__symbol_find(formula, &statement->word);
+  if (taken_by >= 0 && statement->implied)
+    return tmaring__place_fail(
+        &formula->source, TMARING_ERROR_SYNTAX, statement->word.offset,
+        "a lone expression's output is named y, and y is a parameter; name one of them otherwise, "
+        "the output by writing name = expression");
   if (taken_by >= 0) return fail_taken(formula, &statement->word, taken_by);
   const tmaring__syntax_node *root = &formula->tree.node[statement->root];
   tmaring__symbol *symbol = add(formula, &statement->word, TMARING__SYMBOL_ASSIGNED, root->shape);

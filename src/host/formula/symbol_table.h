@@ -15,8 +15,8 @@ tmaring_status tmaring__symbol_add_assigned(tmaring_formula *formula, const tmar
 /* The parameters of the header. ERROR_SYNTAX for a name that comes twice. */
 tmaring_status tmaring__symbol_add_declared(tmaring_formula *formula);
 
-/* The symbol a NAME node stands for, made where a formula without header first uses it. ERROR_SYNTAX for a name that the
- * header does not declare, ERROR_SHAPE where the node says another shape than the symbol has. Counts a read. */
+/* The symbol a NAME node stands for, made where a formula without header first uses it. ERROR_SYNTAX for a name that
+ * the header does not declare, ERROR_SHAPE where the node says another shape than the symbol has. Counts a read. */
 tmaring_status tmaring__symbol_resolve(tmaring_formula *formula, tmaring__syntax_node *node);
 
 #endif

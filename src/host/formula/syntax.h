@@ -60,8 +60,8 @@ int tmaring__word_is(const tmaring__word *word, const char *name);
 
 typedef struct tmaring__syntax_node {
   tmaring__syntax kind;
-  int32_t arg[3]; /* earlier nodes; -1 where unused */
-  int32_t offset; /* place for messages: the operator, the function's or operand's first byte */
+  int32_t arg[3];      /* earlier nodes; -1 where unused */
+  int32_t offset;      /* place for messages: the operator, the function's or operand's first byte */
   double number;       /* NUMBER */
   tmaring__word word;  /* NAME */
   int32_t said;        /* NAME: the tmaring_shape written after it, or TMARING__SHAPE_UNSAID */
@@ -74,7 +74,8 @@ typedef struct tmaring__syntax_node {
 typedef struct tmaring__statement {
   tmaring__word word;
   int32_t first, root;
-  int32_t out; /* 1: written `out name = ...` */
+  int32_t out;     /* 1: written `out name = ...` */
+  int32_t implied; /* 1: a lone expression after the header, whose name y is not written */
 } tmaring__statement;
 
 /* A parameter in the header. */
@@ -85,11 +86,11 @@ typedef struct tmaring__declaration {
   double default_value;
 } tmaring__declaration;
 
-#define TMARING__MAX_TEXT_BYTES 65536
+#define TMARING__MAX_TEXT_BYTES   65536
 #define TMARING__MAX_SYNTAX_NODES 4096
-#define TMARING__MAX_STATEMENTS 512
-#define TMARING__MAX_DECLARATIONS 32 /* more than the limits of abi/args.h add up to */
-#define TMARING__MAX_DEPTH 100       /* parentheses, calls and unary minus within one another */
+#define TMARING__MAX_STATEMENTS   512
+#define TMARING__MAX_DECLARATIONS 32  /* more than the limits of abi/args.h add up to */
+#define TMARING__MAX_DEPTH        100 /* parentheses, calls and unary minus within one another */
 
 typedef struct tmaring__syntax_tree {
   tmaring__syntax_node *node;

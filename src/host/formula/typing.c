@@ -32,8 +32,9 @@ static tmaring_status need_condition(const tmaring_formula *formula, const tmari
 {
   const tmaring__syntax_node *argument = &formula->tree.node[node->arg[0]];
   if (argument->condition) return TMARING_OK;
-  return tmaring__place_fail(&formula->source, TMARING_ERROR_TYPE, argument->offset,
-                             "operand 1 of where: got a number, needs a condition; compare it, as in where(a != 0, b, c)");
+  return tmaring__place_fail(
+      &formula->source, TMARING_ERROR_TYPE, argument->offset,
+      "operand 1 of where: got a number, needs a condition; compare it, as in where(a != 0, b, c)");
 }
 
 static tmaring_status check_kinds(const tmaring_formula *formula, const tmaring__syntax_node *node)
@@ -53,11 +54,11 @@ static tmaring_status infer_shape(const tmaring_formula *formula, tmaring__synta
   if (!tmaring__syntax_reduces(node->kind)) return TMARING_OK;
   const char *name = tmaring__syntax_text(node->kind);
   if (!tmaring__shape_has_columns(node->shape))
-    return tmaring__place_fail(&formula->source, TMARING_ERROR_SHAPE, node->offset,
-                               "%s over the row: got %s, needs a value per column, [M,N] or [N]; this is one value per %s, "
-                               "use it as it is",
-                               name, tmaring__shape_text(node->shape),
-                               node->shape == TMARING_SHAPE_COLUMN ? "row" : "launch");
+    return tmaring__place_fail(
+        &formula->source, TMARING_ERROR_SHAPE, node->offset,
+        "%s over the row: got %s, needs a value per column, [M,N] or [N]; this is one value per %s, "
+        "use it as it is",
+        name, tmaring__shape_text(node->shape), node->shape == TMARING_SHAPE_COLUMN ? "row" : "launch");
   node->shape = TMARING_SHAPE_COLUMN;
   return TMARING_OK;
 }
@@ -156,8 +157,7 @@ static tmaring_status list_outputs(tmaring_formula *formula)
 
 tmaring_status tmaring__typing_run(tmaring_formula *formula)
 {
-  formula->symbol =
-      calloc((size_t)formula->tree.statement_count + TMARING__MAX_PARAMETERS, sizeof *formula->symbol);
+  formula->symbol = calloc((size_t)formula->tree.statement_count + TMARING__MAX_PARAMETERS, sizeof *formula->symbol);
   if (!formula->symbol) return tmaring__fail(TMARING_ERROR_MEMORY, "formula: got no memory for its names; free some");
   TMARING__TRY(tmaring__symbol_add_declared(formula));
   TMARING__TRY(type_statements(formula));

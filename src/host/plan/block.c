@@ -5,6 +5,7 @@
 #include "tuning.h"
 
 #define MAX_BLOCK_THREADS 1024
+#define MAX_BLOCK_Z       64
 #define WARPGROUP         128
 
 static const char *const axis_name[3] = {"x", "y", "z"};
@@ -79,6 +80,7 @@ static tmaring_status find_slab(tmaring_cta *cta, int sharing)
   int32_t first_fault = 0;
   for (cta->slab = 1; consumers + others * cta->slab <= MAX_BLOCK_THREADS; ++cta->slab) {
     if (others * cta->slab % (sharing ? WARPGROUP : 32) != 0) continue;
+    if (tmaring_cta_extent(cta, TMARING_AXIS_Z) > MAX_BLOCK_Z) break;
     const int32_t fault = tmaring_cta_fault(cta);
     if (fault == 0 && (!sharing || whole_warpgroups(cta))) return TMARING_OK;
     if (first_fault == 0) first_fault = fault;

@@ -31,6 +31,8 @@
 #define TUNING_FLIGHT_BYTES 98304
 /* [N] inputs are copied to shared memory up to this size in all; beyond it the stages are worth more than the copy. */
 #define TUNING_VECTOR_BYTES 32768
+/* Rows of formulas without reductions are cut into pieces from this size on, so that fills stay near the sizes above. */
+#define TUNING_LONG_ROW_BYTES 32768
 /* Runs of a fill, per tensor, where rows are not dense: one lane issues them all, about 20 ns each. */
 #define TUNING_MAX_RUNS 64
 /* Vectors (16 bytes) per lane and row at which another warp joins the row; and the same where few rows must fill the GPU. */

@@ -1,0 +1,139 @@
+/* Binds the role loops of abi/roles.h to the ring model, as protothreads: a point is a label that the loop returns to, the
+ * line number is kept in the frame. Define nothing before it; a test that plays mutants redefines single macros after it and
+ * then includes abi/roles.h itself.
+ *
+ * A role function returns a tmaring__outcome. When a primitive is held back the function returns without having played it,
+ * the frame still at the point before: what stands between the two is computed again. */
+#ifndef TMARING_HOST_BINDING_H
+#define TMARING_HOST_BINDING_H
+
+#include "ring_roles.h"
+
+#define ROLE_FN(name) static tmaring__outcome name
+#define ROLE_ENV      tmaring__env
+
+#define ROLE_BEGIN(f)                                                                                                  \
+  switch ((f)->pc) {                                                                                                   \
+  case 0:
+
+#define ROLE_END(f)                                                                                                    \
+  }                                                                                                                    \
+  (f)->pc = 0;                                                                                                         \
+  return TMARING__DONE
+
+#define ROLE_POINT(f)                                                                                                  \
+  do {                                                                                                                 \
+    (f)->pc = __LINE__;                                                                                                \
+  case __LINE__:                                                                                                       \
+    if (tmaring__env_pause(e)) return TMARING__YIELDED;                                                                \
+  } while (0)
+
+/* A visible primitive: held back where the budget is spent. */
+#define TMARING__VISIBLE(call)                                                                                         \
+  do {                                                                                                                 \
+    if (tmaring__env_hold(e)) return TMARING__YIELDED;                                                                 \
+    call;                                                                                                              \
+  } while (0)
+
+#define ROLE_WAIT(f, try, block)                                                                                       \
+  do {                                                                                                                 \
+    (f)->pc = __LINE__;                                                                                                \
+  case __LINE__:                                                                                                       \
+    if (tmaring__env_hold(e) || tmaring__env_pause(e)) return TMARING__YIELDED;                                        \
+    if (!(try)) return TMARING__BLOCKED;                                                                               \
+  } while (0)
+
+/* A barrier: arrive, then wait until its generation is over. Two labels on one line. */
+#define TMARING__SECOND_LABEL 0x40000000u
+#define TMARING__BARRIER(f, arrive, passed)                                                                            \
+  do {                                                                                                                 \
+    (f)->pc = __LINE__;                                                                                                \
+  case __LINE__:                                                                                                       \
+    if (tmaring__env_hold(e) || tmaring__env_pause(e)) return TMARING__YIELDED;                                        \
+    (f)->sync = arrive(e);                                                                                             \
+    (f)->pc = __LINE__ + TMARING__SECOND_LABEL;                                                                        \
+  case __LINE__ + TMARING__SECOND_LABEL:                                                                               \
+    if (tmaring__env_hold(e)) return TMARING__YIELDED;                                                                 \
+    if (!passed(e, (f)->sync)) return TMARING__BLOCKED;                                                                \
+  } while (0)
+
+#define ROLE_CALL(f, call)                                                                                             \
+  do {                                                                                                                 \
+    (f)->pc = __LINE__;                                                                                                \
+  case __LINE__: {                                                                                                     \
+    const tmaring__outcome outcome_ = (call);                                                                          \
+    if (outcome_ != TMARING__DONE) return outcome_;                                                                    \
+  }                                                                                                                    \
+  } while (0)
+
+#define ROLE_UNROLL
+
+#define ROLE_ARGS(e)   ((e)->ring->args)
+#define ROLE_WALK(e)   (&(e)->ring->walk)
+#define ROLE_WORKER(e) ((e)->ring->worker)
+#define ROLE_WARP(e)   ((e)->actor)
+#define ROLE_UNIT(e)   ((e)->actor / (e)->ring->args->scope.warps_per_row)
+
+#define ROLE_IS_ISSUER(e)  ((e)->actor == (e)->ring->issuer)
+#define ROLE_IS_STORER(e)  tmaring__ring_storer((e)->ring, (e)->actor)
+#define ROLE_IS_GROUP(e)   ((e)->ring->code->group)
+#define ROLE_IS_STAGED(e)  ((e)->ring->code->staged)
+#define ROLE_HAS_EDGES(e)  (!(e)->ring->code->aligned)
+#define ROLE_HAS_PIECES(e) ((e)->ring->code->pieces)
+#define ROLE_REDUCTIONS(e) ((e)->ring->program->reduction_passes)
+#define ROLE_PASSES(e)     ((e)->ring->program->passes)
+
+#define ROLE_TRY_FULL(e, stage, parity)  tmaring__role_try_full(e, stage, parity)
+#define ROLE_TRY_EMPTY(e, stage, parity) tmaring__role_try_empty(e, stage, parity)
+#define ROLE_EXPECT(e, stage, bytes)     TMARING__VISIBLE(tmaring__role_expect(e, stage, bytes))
+#define ROLE_LOAD(e, tensor, stage, offset, address, bytes)                                                            \
+  tmaring__role_load(e, tensor, stage, offset, address, bytes)
+#define ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)                                                       \
+  tmaring__role_load_edge(e, tensor, stage, offset, address, bytes)
+#define ROLE_STORE(e, tensor, stage, offset, address, bytes)                                                           \
+  tmaring__role_store(e, tensor, stage, offset, address, bytes)
+#define ROLE_STORE_EDGE(e, tensor, stage, offset, address, bytes)                                                      \
+  tmaring__role_store_edge(e, tensor, stage, offset, address, bytes)
+#define ROLE_COMMIT(e) tmaring__role_commit(e)
+#define ROLE_WAIT_READ(f, e, pending)                                                                                  \
+  do {                                                                                                                 \
+    (f)->pc = __LINE__;                                                                                                \
+  case __LINE__:                                                                                                       \
+    if (tmaring__env_pause(e)) return TMARING__YIELDED;                                                                \
+    tmaring__role_wait_read(e, pending);                                                                               \
+  } while (0)
+#define ROLE_FENCE(e)                                  tmaring__role_fence(e)
+#define ROLE_RELEASE(e, stage)                         TMARING__VISIBLE(tmaring__role_release(e, stage))
+#define ROLE_RELEASE_OTHERS(e, stage)                  TMARING__VISIBLE(tmaring__role_release_others(e, stage))
+#define ROLE_RELEASE_STORER(e, stage)                  TMARING__VISIBLE(tmaring__role_release_storer(e, stage))
+#define ROLE_WARP_SYNC(e)                              ((void)0) /* an actor is a whole warp */
+#define ROLE_GROUP_SYNC(f, e)                          TMARING__BARRIER(f, tmaring__role_arrive_group, tmaring__role_passed_group)
+#define ROLE_CTA_SYNC(f, e)                            TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta)
+#define ROLE_TICKET_PUT(e, stage, tile)                tmaring__role_ticket_put(e, stage, tile)
+#define ROLE_TICKET_GET(e, stage, tile)                tmaring__role_ticket_get(e, stage, tile)
+#define ROLE_TICKET_CLAIM(e, tile)                     TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))
+#define ROLE_ACCUMULATE(e, fill, stage, iteration, pass) tmaring__role_accumulate(e, fill, stage, iteration, pass)
+#define ROLE_PARTIAL(e, fill, iteration, pass)         tmaring__role_partial(e, pass)
+#define ROLE_FINISH(e, fill, iteration, pass)          tmaring__role_finish(e, fill, iteration, pass)
+#define ROLE_ROW_STORE(e, fill, iteration)             tmaring__role_row_store(e, fill, iteration)
+
+/* Runs the actor that `env` names through the role loops of the including file. */
+#define TMARING__ROLE_STEP(name)                                                                                       \
+  tmaring__outcome name(tmaring__env *env)                                                                             \
+  {                                                                                                                    \
+    tmaring__actor *actor = tmaring__env_actor(env);                                                                   \
+    tmaring__outcome outcome;                                                                                          \
+    if (actor->finished) return TMARING__DONE;                                                                         \
+    if (tmaring__ring_pipelined(env->ring)) {                                                                          \
+      outcome = tmaring_pipeline_run(env, &actor->frame.pipeline);                                                     \
+    } else if (env->actor == env->ring->issuer) {                                                                      \
+      outcome = tmaring_producer_run(env, &actor->frame.producer);                                                     \
+    } else {                                                                                                           \
+      outcome = tmaring_consumer_run(env, &actor->frame.consumer);                                                     \
+    }                                                                                                                  \
+    actor->finished = outcome == TMARING__DONE;                                                                        \
+    return outcome;                                                                                                    \
+  }                                                                                                                    \
+  _Static_assert(1, "")
+
+#endif

@@ -1,0 +1,6 @@
+#include "command.h"
+
+int main(int argc, char **argv)
+{
+  return tmaring__cli(argc, argv);
+}

@@ -1,0 +1,133 @@
+/* A plan as JSON. Integers are exact. */
+#include <jansson.h>
+#include <stdio.h>
+
+#include "json_text.h"
+#include "path_text.h"
+#include "plan_view.h"
+
+static json_t *machine_json(const tmaring_machine *m)
+{
+  return json_pack("{ss,s[ii],si,si,si,sI}", "name", m->name, "compute_capability", m->compute_major, m->compute_minor,
+                   "sm_count", m->sm_count, "smem_per_block_bytes", m->smem_per_block_bytes, "smem_per_sm_bytes",
+                   m->smem_per_sm_bytes, "l2_bytes", (json_int_t)m->l2_bytes);
+}
+
+static json_t *tensors_json(const tmaring__job *job)
+{
+  json_t *const list = json_array();
+  for (int32_t i = 0; i < job->count; ++i) {
+    const tmaring_tensor *const t = &job->tensor[i];
+    json_array_append_new(
+        list, json_pack("{ss,sb,ss,ss,sI,sI}", "name", job->parameter[i].name, "output", job->parameter[i].is_output,
+                        "shape", tmaring__word_text(tmaring__words_shape, (int32_t)job->parameter[i].shape), "type",
+                        tmaring_dtype_name(t->dtype), "pitch_elems", (json_int_t)(t->pitch ? t->pitch : t->cols),
+                        "alignment_bytes", (json_int_t)(t->alignment ? t->alignment : 16)));
+  }
+  return list;
+}
+
+static json_t *walk_json(const tmaring__plan_view *view)
+{
+  const tmaring_walk *const w = &view->args.walk;
+  return json_pack(
+      "{ss,ss,si,sI,sI,sI,sI,si,si,si,si,si,sb}", "order", tmaring__word_text(tmaring__words_order, w->order), "policy",
+      tmaring__word_text(tmaring__words_policy, w->policy), "workers", w->workers, "tiles", (json_int_t)w->tiles,
+      "slots_per_worker", (json_int_t)w->slots, "slots", (json_int_t)view->slots, "surplus_slots",
+      (json_int_t)view->surplus, "tile_rows", w->tile_rows, "pieces", w->pieces, "piece_cols", w->piece_cols, "passes",
+      w->passes, "fills_per_tile", view->fills_per_tile, "spread", w->spread);
+}
+
+static json_t *ring_json(const tmaring__plan_view *view)
+{
+  const tmaring_args *const a = &view->args;
+  return json_pack("{sI,sI,sI,sI,sI,sI,ss,sI}", "stages", (json_int_t)a->stages, "stage_bytes",
+                   (json_int_t)a->smem.stage_bytes, "prefetch", (json_int_t)a->distance, "lead_fills",
+                   (json_int_t)a->distance + 1, "full_count", (json_int_t)view->full_count, "empty_count",
+                   (json_int_t)view->empty_count, "release", tmaring__word_text(tmaring__words_release, a->cta.release),
+                   "store_lag", (json_int_t)a->store_lag);
+}
+
+static json_t *cta_json(const tmaring__plan_view *view)
+{
+  const tmaring_cta *const c = &view->args.cta;
+  const tmaring_plan_info *const i = &view->info;
+  json_t *const json =
+      json_pack("{ss,si,s[iii],si,si,s[ii],sb}", "mode", tmaring__mode_text(c), "threads", i->threads, "consumers",
+                c->consumers[0], c->consumers[1], c->consumers[2], "slab", c->slab, "ctas_per_sm", i->ctas_per_sm,
+                "registers", i->registers[0], i->registers[1], "debug", i->debug);
+  if (c->mode == TMARING_MODE_PIPELINED)
+    json_object_set_new(json, "war", json_string(tmaring__word_text(tmaring__words_war, c->war)));
+  return json;
+}
+
+static json_t *scope_json(const tmaring_scope *s)
+{
+  return json_pack("{ss,si,si,si,si,si}", "kind", tmaring__word_text(tmaring__words_scope, s->kind), "vec", s->vec,
+                   "lanes_per_row", tmaring_scope_lanes(s), "warps_per_row", s->warps_per_row, "unit_rows",
+                   s->unit_rows, "chunk_vecs", s->chunk_vecs);
+}
+
+static json_t *slots_json(const tmaring_stream *stream, int32_t count)
+{
+  json_t *const list = json_array();
+  for (int32_t i = 0; i < count; ++i)
+    json_array_append_new(
+        list, json_pack("{sI,sI}", "offset", (json_int_t)stream[i].slot, "bytes", (json_int_t)stream[i].slot_bytes));
+  return list;
+}
+
+static json_t *smem_json(const tmaring__plan_view *view)
+{
+  const tmaring_args *const a = &view->args;
+  json_t *const regions = json_array();
+  for (int i = 0; i < TMARING__REGIONS; ++i)
+    json_array_append_new(regions,
+                          json_pack("{ss,sI,sI}", "name", view->region[i].name, "offset",
+                                    (json_int_t)view->region[i].offset, "bytes", (json_int_t)view->region[i].bytes));
+  json_t *const json = json_pack("{sI,so,so}", "total_bytes", (json_int_t)a->smem.total, "regions", regions,
+                                 "input_slots", slots_json(a->input, a->input_count));
+  if (view->info.store == TMARING_STORE_BULK)
+    json_object_set_new(json, "output_slots", slots_json(a->output, a->output_count));
+  return json;
+}
+
+static json_t *path_json(const tmaring_plan_info *i)
+{
+  return json_pack("{sb,ss,sb,si,si,sI,sf}", "aligned", i->aligned, "store",
+                   tmaring__word_text(tmaring__words_store, i->store), "in_place", i->in_place, "passes", i->passes,
+                   "reduction_passes", i->reduction_passes, "bytes_per_row", (json_int_t)i->bytes_per_row, "cost_us",
+                   i->cost_us);
+}
+
+static json_t *variants_json(const tmaring_plan *plan)
+{
+  json_t *const list = json_array();
+  for (int32_t k = 0; k < plan->variant_count; ++k) {
+    const tmaring__variant *const v = &plan->variant[k];
+    json_array_append_new(list, json_pack("{sI,sI,si,si,si}", "rows_limit", (json_int_t)v->rows_limit, "stages",
+                                          (json_int_t)v->args.stages, "workers", v->args.walk.workers, "tile_rows",
+                                          v->args.walk.tile_rows, "ctas_per_sm", v->ctas_per_sm));
+  }
+  return list;
+}
+
+static json_t *notes_json(const tmaring_plan *plan)
+{
+  json_t *const list = json_array();
+  const char *note;
+  for (int32_t i = 0; (note = tmaring_plan_note(plan, i)) != NULL; ++i) json_array_append_new(list, json_string(note));
+  return list;
+}
+
+int tmaring__plan_print_json(const tmaring__plan_view *view)
+{
+  const tmaring__job *const job = view->job;
+  json_t *const json =
+      json_pack("{ss,sI,sI,so,so,so,so,so,so,so,so,so,so}", "formula", job->request->formula, "rows",
+                (json_int_t)job->rows, "cols", (json_int_t)job->cols, "machine", machine_json(&job->machine), "tensors",
+                tensors_json(job), "walk", walk_json(view), "ring", ring_json(view), "cta", cta_json(view), "scope",
+                scope_json(&view->args.scope), "path", path_json(&view->info), "smem", smem_json(view), "variants",
+                variants_json(job->plan), "notes", notes_json(job->plan));
+  return tmaring__json_print(json);
+}

@@ -1,0 +1,135 @@
+/* A plan as text. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "path_text.h"
+#include "plan_view.h"
+
+static void print_head(const tmaring__plan_view *view)
+{
+  const tmaring__job *const job = view->job;
+  printf("formula  %s\n", job->request->formula);
+  printf("machine  %s: %d SMs, %d bytes of shared memory per CTA, compute capability %d.%d\n", job->machine.name,
+         job->machine.sm_count, job->machine.smem_per_block_bytes, job->machine.compute_major,
+         job->machine.compute_minor);
+  printf("shape    M = %" PRId64 ", N = %" PRId64 "\n", job->rows, job->cols);
+}
+
+static void print_tensors(const tmaring__plan_view *view)
+{
+  const tmaring__job *const job = view->job;
+  for (int32_t i = 0; i < job->count; ++i) {
+    const tmaring_tensor *const t = &job->tensor[i];
+    printf("%s  %-3s %s%s %s", i ? "       " : "tensors", job->parameter[i].is_output ? "out" : "in",
+           job->parameter[i].name, tmaring__word_text(tmaring__words_shape, (int32_t)job->parameter[i].shape),
+           tmaring_dtype_name(t->dtype));
+    if (job->parameter[i].shape == TMARING_SHAPE_MATRIX) printf(", pitch %" PRId64, t->pitch ? t->pitch : t->cols);
+    printf(", aligned to %u bytes\n", t->alignment ? t->alignment : 16);
+  }
+}
+
+static void print_walk(const tmaring__plan_view *view)
+{
+  const tmaring_walk *const w = &view->args.walk;
+  printf("walk     order %s, policy %s: %" PRId64 " tiles for %d workers\n",
+         tmaring__word_text(tmaring__words_order, w->order), tmaring__word_text(tmaring__words_policy, w->policy),
+         (int64_t)w->tiles, w->workers);
+  if (w->order == TMARING_ORDER_TICKET)
+    printf("         tiles are claimed in order, one ticket each; no surplus\n");
+  else
+    printf("         up to %" PRId64 " slots per worker, %" PRId64 " in all, %" PRId64 " surplus\n", (int64_t)w->slots,
+           view->slots, view->surplus);
+  if (w->pieces == 1)
+    printf("         a tile is %d whole row%s: one fill\n", w->tile_rows, w->tile_rows == 1 ? "" : "s");
+  else if (w->spread)
+    printf("         a tile is one of %d pieces of a row, %d columns each: one fill\n", w->pieces, w->piece_cols);
+  else
+    printf("         a tile is a row in %d pieces of %d columns, streamed %d time%s: %d fills\n", w->pieces,
+           w->piece_cols, w->passes, w->passes == 1 ? "" : "s", view->fills_per_tile);
+}
+
+static void print_ring(const tmaring__plan_view *view)
+{
+  const tmaring_args *const a = &view->args;
+  printf("ring     %u stages of %u bytes; prefetch distance %u, so at most %u fills lead\n", a->stages,
+         a->smem.stage_bytes, a->distance, a->distance + 1);
+  printf("         full barrier counts %u, empty barrier %u (release %s); %u store%s may trail\n", view->full_count,
+         view->empty_count, tmaring__word_text(tmaring__words_release, a->cta.release), a->store_lag,
+         a->store_lag == 1 ? "" : "s");
+}
+
+static void print_cta(const tmaring__plan_view *view)
+{
+  const tmaring_cta *const c = &view->args.cta;
+  printf("cta      %s, %d threads: consumers %d x %d x %d", tmaring__mode_text(c), view->info.threads, c->consumers[0],
+         c->consumers[1], c->consumers[2]);
+  if (c->mode == TMARING_MODE_PIPELINED)
+    printf("; a stage is freed by %s", c->war == TMARING_WAR_MBARRIER ? "its empty barrier" : "the CTA barrier");
+  else
+    printf(", slab of %d on %s with the producer", c->slab, tmaring__word_text(tmaring__words_axis, c->role_axis));
+  printf("\n         %d CTA%s per SM", view->info.ctas_per_sm, view->info.ctas_per_sm == 1 ? "" : "s");
+  if (view->info.registers[0] || view->info.registers[1])
+    printf("; registers: producer %d, consumers %d", view->info.registers[0], view->info.registers[1]);
+  printf("%s\n", view->info.debug ? "; debug: waits are bounded" : "");
+}
+
+static void print_scope(const tmaring__plan_view *view)
+{
+  const tmaring_scope *const s = &view->args.scope;
+  printf("scope    %s: ", tmaring__word_text(tmaring__words_scope, s->kind));
+  if (s->kind == TMARING_SCOPE_FLAT)
+    printf("each warp has %d vectors of the fill", s->chunk_vecs);
+  else if (s->kind == TMARING_SCOPE_LANES)
+    printf("%d lanes share a row, %d rows per fill and unit", tmaring_scope_lanes(s), s->unit_rows);
+  else
+    printf("%d warp%s share%s a row, %d row%s per fill and unit", s->warps_per_row, s->warps_per_row == 1 ? "" : "s",
+           s->warps_per_row == 1 ? "s" : "", s->unit_rows, s->unit_rows == 1 ? "" : "s");
+  printf("; %d elements per thread and step\n", s->vec);
+}
+
+static void print_path(const tmaring__plan_view *view)
+{
+  const tmaring_plan_info *const i = &view->info;
+  printf("path     loads: %s\n",
+         i->aligned ? "whole 16-byte units by bulk copies" : "16-byte windows by bulk copies, edges by ordinary loads");
+  printf("         stores: %s%s\n", tmaring__word_text(tmaring__words_store, i->store),
+         i->in_place ? ", staged over the input" : "");
+  printf("         %d pass%s over a row, %d of reductions; %" PRId64 " bytes per row; estimate %.2f us\n", i->passes,
+         i->passes == 1 ? "" : "es", i->reduction_passes, i->bytes_per_row, i->cost_us);
+}
+
+static void print_variants(const tmaring__plan_view *view)
+{
+  const tmaring_plan *const plan = view->job->plan;
+  for (int32_t k = 0; k < plan->variant_count; ++k) {
+    const tmaring__variant *const v = &plan->variant[k];
+    printf("%s ", k ? "        " : "variants");
+    if (v->rows_limit == INT64_MAX)
+      printf("any other M");
+    else
+      printf("M <= %" PRId64, v->rows_limit);
+    printf(": %u stages, %d workers, %d rows per tile, %d CTAs per SM\n", v->args.stages, v->args.walk.workers,
+           v->args.walk.tile_rows, v->ctas_per_sm);
+  }
+}
+
+static void print_notes(const tmaring__plan_view *view)
+{
+  const char *note;
+  for (int32_t i = 0; (note = tmaring_plan_note(view->job->plan, i)) != NULL; ++i)
+    printf("%s  %s\n", i ? "     " : "notes", note);
+}
+
+void tmaring__plan_print_text(const tmaring__plan_view *view, int explain)
+{
+  print_head(view);
+  print_tensors(view);
+  print_walk(view);
+  print_ring(view);
+  print_cta(view);
+  print_scope(view);
+  print_path(view);
+  print_variants(view);
+  tmaring__plan_print_smem(view);
+  if (explain) print_notes(view);
+}

@@ -1,0 +1,41 @@
+#include "plan_view.h"
+
+#include <string.h>
+
+static void set_region(tmaring__region *region, const char *name, uint32_t offset, uint32_t end)
+{
+  region->name = name;
+  region->offset = offset;
+  region->bytes = end - offset;
+}
+
+/* In the order of tmaring_smem. */
+static void set_regions(tmaring__plan_view *view)
+{
+  const tmaring_smem *const m = &view->args.smem;
+  set_region(&view->region[0], "full barriers", m->full, m->empty);
+  set_region(&view->region[1], "empty barriers", m->empty, m->tickets);
+  set_region(&view->region[2], "tickets", m->tickets, m->scratch);
+  set_region(&view->region[3], "partial results", m->scratch, m->vectors);
+  set_region(&view->region[4], "row vectors", m->vectors, m->stages);
+  set_region(&view->region[5], "stages", m->stages, m->total);
+}
+
+tmaring_status tmaring__plan_view_make(tmaring__plan_view *view, const tmaring__job *job)
+{
+  memset(view, 0, sizeof *view);
+  view->job = job;
+  view->info.size = sizeof view->info;
+  TMARING__TRY(tmaring_plan_args(job->plan, job->rows, &view->args));
+  TMARING__TRY(tmaring_plan_describe(job->plan, &view->info));
+  const tmaring_walk *const w = &view->args.walk;
+  const int trimmed = w->order == TMARING_ORDER_TICKET || w->policy == TMARING_POLICY_EXACT;
+  view->slots = trimmed ? w->tiles : w->slots * w->workers;
+  view->surplus = view->slots - w->tiles;
+  view->fills_per_tile = tmaring_walk_fills_per_tile(w);
+  view->full_count = tmaring_ring_full_count();
+  view->empty_count =
+      tmaring_ring_empty_count(view->args.cta.release, (tmaring_u32)tmaring_cta_consumer_warps(&view->args.cta));
+  set_regions(view);
+  return TMARING_OK;
+}

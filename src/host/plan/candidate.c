@@ -1,0 +1,221 @@
+#include "candidate.h"
+
+#include <string.h>
+
+#include "row_scope.h"
+#include "stage_map.h"
+#include "tuning.h"
+
+/* An mbarrier counts transaction bytes up to 2^20 - 1. */
+#define MAX_FILL_BYTES ((1 << 20) - 1)
+
+static const int32_t fill_targets[] = TUNING_FILL_BYTES;
+#define FILL_TARGETS ((int32_t)(sizeof fill_targets / sizeof fill_targets[0]))
+
+/* What all candidates of a plan are made from. */
+typedef struct maker {
+  const tmaring__facts *facts;
+  const tmaring__decision *decision;
+  const tmaring_machine *machine;
+  tmaring__candidates *list;
+} maker;
+
+int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts)
+{
+  return (int64_t)(candidate->pieces > 1 ? candidate->piece_cols : facts->cols) * facts->widest_bytes;
+}
+
+/* ---- stages ---- */
+
+static int32_t fewest_stages(const tmaring__decision *d)
+{
+  const int32_t prefetch = d->prefetch;
+  const int32_t needs = prefetch == TMARING_AUTO ? 1 : prefetch < 0 ? -prefetch : prefetch + 1;
+  if (d->stages != TMARING_AUTO) return d->stages;
+  return needs > TUNING_MIN_STAGES ? needs : TUNING_MIN_STAGES;
+}
+
+/* As many as keep enough bytes in flight, one of them being computed on. */
+static int32_t most_stages(const tmaring__candidate *c, const tmaring__decision *d, int64_t load_bytes)
+{
+  const int32_t fewest = fewest_stages(d);
+  if (d->stages != TMARING_AUTO) return d->stages;
+  const int64_t wanted = 1 + tmaring_ceil_div(TUNING_FLIGHT_BYTES, c->ctas_per_sm * tmaring_max_i64(load_bytes, 1));
+  return (int32_t)tmaring_max_i64(fewest, tmaring_min_i64(wanted, TUNING_MAX_STAGES));
+}
+
+static int32_t distance_of(const tmaring__decision *d, int32_t stages)
+{
+  if (d->prefetch != TMARING_AUTO) return tmaring_ring_distance(d->prefetch, stages);
+  const int store_lags = d->cta.mode == TMARING_MODE_PIPELINED && d->store == TMARING_STORE_BULK;
+  return stages >= 2 && store_lags ? stages - 2 : stages - 1;
+}
+
+static int32_t budget_of(const tmaring_machine *machine, int32_t ctas)
+{
+  const int32_t share = machine->smem_per_sm_bytes / ctas - machine->smem_reserved_bytes;
+  return share < machine->smem_per_block_bytes ? share : machine->smem_per_block_bytes;
+}
+
+/* Layout with the most stages that fit; 0 where not even the fewest do. */
+static int fit_stages(tmaring__candidate *c, const maker *m, int64_t stage_bytes, int64_t load_bytes)
+{
+  const int32_t fewest = fewest_stages(m->decision);
+  tmaring_smem smem;
+  c->stages = fewest;
+  c->needs_bytes = stage_bytes * fewest;
+  if (stage_bytes > MAX_FILL_BYTES) return 0;
+  for (c->stages = most_stages(c, m->decision, load_bytes); c->stages >= fewest; --c->stages) {
+    tmaring__stage_layout(&smem, c, m->facts, m->decision, stage_bytes);
+    c->needs_bytes = smem.total;
+    if (c->needs_bytes <= c->budget_bytes) return 1;
+  }
+  c->stages = fewest;
+  return 0;
+}
+
+/* [N] inputs go to shared memory where they fit beside the stages. */
+static void fit(tmaring__candidate *c, const maker *m)
+{
+  int64_t load_bytes;
+  const int64_t stage_bytes = tmaring__stage_bytes(c, m->facts, m->decision, &load_bytes);
+  c->vectors_staged = m->facts->vector_bytes > 0 && m->facts->vector_bytes <= TUNING_VECTOR_BYTES;
+  c->fits = fit_stages(c, m, stage_bytes, load_bytes);
+  if (!c->fits && c->vectors_staged) {
+    c->vectors_staged = 0;
+    c->fits = fit_stages(c, m, stage_bytes, load_bytes);
+  }
+  if (c->fits) c->distance = distance_of(m->decision, c->stages);
+}
+
+/* ---- cuts ---- */
+
+static void add(const maker *m, tmaring__candidate *c)
+{
+  tmaring__candidates *list = m->list;
+  tmaring__row_scope_share(c, m->facts, m->decision);
+  fit(c, m);
+  for (int32_t i = 0; i < list->count; ++i) { /* two targets may come to the same cut */
+    const tmaring__candidate *other = &list->item[i];
+    if (other->ctas_per_sm == c->ctas_per_sm && other->tile_rows == c->tile_rows && other->pieces == c->pieces) return;
+  }
+  if (list->count < TMARING__MAX_CANDIDATES) list->item[list->count++] = *c;
+}
+
+static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
+{
+  memset(c, 0, sizeof *c);
+  c->ctas_per_sm = ctas;
+  c->workers = m->decision->workers != TMARING_AUTO ? m->decision->workers : m->machine->sm_count * ctas;
+  c->budget_bytes = budget_of(m->machine, ctas);
+  c->tile_rows = c->pieces = c->passes = 1;
+  c->piece_cols = m->facts->cols;
+}
+
+/* Rows per fill for a target size: whole rounds of the consumers, or of the 16-byte period of odd dense rows. */
+static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
+{
+  const tmaring__facts *facts = m->facts;
+  const int64_t row = facts->dense ? tmaring__candidate_row_bytes(c, facts)
+                                   : (int64_t)tmaring_round_up((tmaring_u64)tmaring__candidate_row_bytes(c, facts) + 15, 16);
+  int64_t rows = tmaring_max_i64(1, target / row);
+  if (!facts->dense) rows = tmaring_min_i64(rows, TUNING_MAX_RUNS);
+  c->tile_rows = (int32_t)rows; /* the scope may depend on whether a fill is one row */
+  tmaring__row_scope_pick(c, facts, m->decision, m->machine);
+  const int32_t round = c->scope.kind == TMARING_SCOPE_FLAT
+                            ? 1
+                            : tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&m->decision->cta));
+  if (rows >= round) rows -= rows % round;
+  if (facts->dense && rows >= facts->row_period) rows -= rows % facts->row_period;
+  return (int32_t)rows;
+}
+
+/* Rows per fill that the options leave no choice about; 0: searched. The split order is about single rows. */
+static int32_t rows_given(const maker *m)
+{
+  const tmaring__decision *d = m->decision;
+  if (d->tile_rows != TMARING_AUTO) return d->tile_rows;
+  const int flat_pitched = d->scope == TMARING_SCOPE_FLAT && !m->facts->dense;
+  return d->order == TMARING_ORDER_SPLIT || flat_pitched ? 1 : 0;
+}
+
+static void add_whole(const maker *m, int32_t ctas, int32_t target)
+{
+  tmaring__candidate c;
+  const int32_t given = rows_given(m);
+  begin(m, &c, ctas);
+  c.tile_rows = given ? given : rows_for(m, &c, target);
+  tmaring__row_scope_pick(&c, m->facts, m->decision, m->machine);
+  add(m, &c);
+}
+
+static void cut_row(tmaring__candidate *c, const tmaring__facts *facts, int64_t piece_cols)
+{
+  const tmaring__program *program = facts->program;
+  c->piece_cols = (int32_t)piece_cols;
+  c->pieces = (int32_t)tmaring_ceil_div(facts->cols, piece_cols);
+  /* a piece may be a tile of its own where nothing is written once per row, and where tile indexes stay within 31 bits */
+  c->spread = program->reduction_passes == 0 && program->row_output_count == 0 &&
+              facts->rows <= 2147483647 / c->pieces;
+  c->passes = program->reduction_passes > 0 ? program->passes : 1;
+}
+
+static void add_pieces(const maker *m, int32_t ctas, int32_t target)
+{
+  tmaring__candidate c;
+  const tmaring__facts *facts = m->facts;
+  const int32_t asked = m->decision->piece_cols;
+  int64_t cols = asked;
+  begin(m, &c, ctas);
+  if (asked == TMARING_AUTO) { /* pieces of one size, as far as whole vectors allow */
+    const int64_t most = tmaring_max_i64(facts->vec, target / facts->widest_bytes / facts->vec * facts->vec);
+    const int64_t pieces = tmaring_ceil_div(facts->cols, most);
+    cols = tmaring_ceil_div(tmaring_ceil_div(facts->cols, pieces), facts->vec) * facts->vec;
+  }
+  if (cols >= facts->cols) return;
+  cut_row(&c, facts, cols);
+  tmaring__row_scope_pick(&c, facts, m->decision, m->machine);
+  add(m, &c);
+}
+
+/* One kind of cut with every number of CTAs per SM and every size of fill. */
+static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t))
+{
+  int fits = 0;
+  const int32_t before = m->list->count;
+  for (int32_t ctas = m->decision->max_ctas; ctas >= 1; --ctas) {
+    for (int32_t i = 0; i < FILL_TARGETS; ++i) cut(m, ctas, fill_targets[i]);
+  }
+  for (int32_t i = before; i < m->list->count; ++i) fits |= m->list->item[i].fits;
+  return fits;
+}
+
+void tmaring__candidates_list(tmaring__candidates *list, const tmaring__facts *facts, const tmaring__decision *decision,
+                              const tmaring_machine *machine)
+{
+  const maker m = {facts, decision, machine, list};
+  list->count = 0;
+  if (decision->piece_cols != TMARING_AUTO && decision->piece_cols < facts->cols) {
+    list_cuts(&m, add_pieces);
+    return;
+  }
+  const int whole = list_cuts(&m, add_whole);
+  const int open = decision->piece_cols == TMARING_AUTO && rows_given(&m) <= 1;
+  const int long_rows = facts->program->reduction_passes == 0 && decision->order != TMARING_ORDER_SPLIT &&
+                        (int64_t)facts->cols * facts->widest_bytes > TUNING_LONG_ROW_BYTES;
+  if (open && (!whole || long_rows)) list_cuts(&m, add_pieces);
+}
+
+void tmaring__candidate_print(tmaring__text *text, const tmaring__candidate *candidate)
+{
+  const tmaring__candidate *c = candidate;
+  tmaring__text_add(text, "%d CTA%s per SM, %d stages x ", c->ctas_per_sm, c->ctas_per_sm == 1 ? "" : "s", c->stages);
+  if (c->pieces == 1) {
+    tmaring__text_add(text, "%d row%s", c->tile_rows, c->tile_rows == 1 ? "" : "s");
+  } else {
+    tmaring__text_add(text, "%d columns (%d pieces%s)", c->piece_cols, c->pieces, c->spread ? ", spread" : "");
+  }
+  tmaring__text_add(text, ", scope %s", tmaring__scope_name(c->scope.kind));
+  if (c->scope.warps_per_row > 1) tmaring__text_add(text, " of %d warps", c->scope.warps_per_row);
+  tmaring__text_add(text, ", %lld bytes of shared memory", (long long)c->needs_bytes);
+}

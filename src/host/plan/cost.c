@@ -1,0 +1,71 @@
+#include "cost.h"
+
+#include "row_scope.h"
+#include "tuning.h"
+
+static double least(double a, double b)
+{
+  return a < b ? a : b;
+}
+
+static double greatest(double a, double b)
+{
+  return a > b ? a : b;
+}
+
+/* One fill of one worker: barriers, copies to issue, and the steps of its busiest lane. */
+static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d, int32_t order)
+{
+  const tmaring__program *program = facts->program;
+  const int64_t cols = c->pieces > 1 ? c->piece_cols : facts->cols, vectors = tmaring_ceil_div(cols, facts->vec);
+  const int32_t passes = c->pieces > 1 ? 1 : program->passes;
+  const int32_t runs = facts->dense ? 1 : c->tile_rows;
+  double iterations = 1.0, steps;
+  if (c->scope.kind == TMARING_SCOPE_FLAT) {
+    steps = (double)tmaring_ceil_div(c->scope.chunk_vecs, 32);
+  } else {
+    iterations = (double)tmaring_scope_iterations(&c->scope, c->scope.unit_rows);
+    steps = (double)tmaring_ceil_div(vectors, tmaring_scope_stride(&c->scope));
+  }
+  const double reduce = TUNING_REDUCE_NS + (c->scope.warps_per_row > 1 ? TUNING_GROUP_NS : 0.0);
+  const int32_t reductions = c->pieces > 1 ? (program->reduction_passes > 0) : program->reduction_passes;
+  const double issue = TUNING_COPY_NS * (double)(runs * program->input_count - 1);
+  const double work = iterations * (steps * passes * TUNING_STEP_NS + reductions * reduce);
+  const double issued = d->cta.mode == TMARING_MODE_PIPELINED ? issue + work : greatest(issue, work);
+  return TUNING_FILL_NS + issued + (order == TMARING_ORDER_TICKET ? TUNING_TICKET_NS : 0.0);
+}
+
+/* Bytes per ns of the whole grid: the memory's rate, unless too few SMs work or too little is in flight. */
+static double memory_rate(const tmaring__candidate *c, const tmaring_machine *machine, double fill_load, int64_t fills,
+                          int64_t workers)
+{
+  const double sms = least((double)machine->sm_count, (double)workers);
+  const double ahead = least((double)c->distance + 1.0, (double)fills);
+  const double flight = (double)workers * ahead * fill_load;
+  const double rate = least(flight / TUNING_LATENCY_NS, sms * TUNING_SM_RATE);
+  return greatest(least(rate, TUNING_MEMORY_RATE), 1e-3);
+}
+
+tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                                     const tmaring__decision *decision, const tmaring_machine *machine, int32_t order,
+                                     int64_t rows)
+{
+  const tmaring__candidate *c = candidate;
+  tmaring__cost cost = {0, 0.0, 0.0, TUNING_RAMP_NS, TUNING_RAMP_NS};
+  const int64_t tiles = c->spread ? rows * c->pieces : tmaring_ceil_div(rows, c->tile_rows);
+  if (tiles == 0) return cost;
+  const int64_t workers = tmaring_min_i64(tiles, c->workers), per_tile = c->spread ? 1 : (int64_t)c->pieces * c->passes;
+  const double share = (c->pieces > 1 ? (double)c->piece_cols / facts->cols : 1.0) * c->tile_rows;
+  const double fill_load = share * (double)facts->load_bytes;
+  const double traffic = (double)facts->bytes_per_row + (double)(c->passes - 1) * (double)facts->load_bytes;
+  cost.fills = tmaring_ceil_div(tiles, workers) * per_tile;
+  const double rate = memory_rate(c, machine, fill_load, cost.fills, workers);
+  const double one_fill = fill_ns(c, facts, decision, order);
+  /* tiles that do not divide leave workers idle in the last round */
+  const double bytes = share * traffic * (double)cost.fills * (double)workers / c->passes;
+  cost.memory_ns = bytes / rate;
+  cost.worker_ns = (double)cost.fills * one_fill;
+  cost.ramp_ns = TUNING_RAMP_NS + fill_load * (double)workers / rate + one_fill;
+  cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns);
+  return cost;
+}

@@ -1,0 +1,169 @@
+#include "plan_state.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/detail.h"
+#include "../describe/tensor_check.h"
+#include "variant.h"
+
+static tmaring_status note_shape(const tmaring__facts *facts, const tmaring__decision *decision, tmaring__notes *notes)
+{
+  if (!facts->aligned)
+    tmaring__note_add(notes, "edges: N, a pitch or an alignment is no multiple of 16 bytes: loads take aligned windows, edges go "
+                             "by ordinary loads and stores");
+  if (!facts->dense) tmaring__note_add(notes, "pitched: rows are copied one by one");
+  if (decision->registers[1] > 0)
+    tmaring__note_add(notes, "registers: one CTA per SM, so that register sharing has the whole pool");
+  return notes->failed ? tmaring__fail(TMARING_ERROR_MEMORY, "notes: out of host memory") : TMARING_OK;
+}
+
+/* Facts, decisions, candidates, cost, choice. */
+static tmaring_status make(tmaring_plan *plan, const tmaring_formula *formula, tmaring__notes *notes)
+{
+  tmaring__facts facts;
+  tmaring__decision decision;
+  tmaring__candidates list;
+  TMARING__TRY(tmaring__facts_gather(&facts, formula, plan->tensor, plan->tensor_count));
+  TMARING__TRY(tmaring__decide(&decision, &plan->options, &facts, &plan->machine, notes));
+  tmaring__candidates_list(&list, &facts, &decision, &plan->machine);
+  TMARING__TRY(tmaring__variants_make(plan, &list, &facts, &decision, notes));
+  tmaring__choose_explain(&list, notes);
+  plan->workers_forced = decision.workers != TMARING_AUTO;
+  for (int32_t i = 0; i < facts.program->output_count; ++i) plan->in_place |= decision.in_place[i] >= 0;
+  return note_shape(&facts, &decision, notes);
+}
+
+/* Scalars start at their defaults. */
+static tmaring_status enter_scalars(tmaring_plan *plan)
+{
+  const int32_t count = tmaring_formula_scalar_count(plan->formula);
+  for (int32_t i = 0; i < count; ++i) {
+    tmaring_parameter parameter;
+    memset(&parameter, 0, sizeof parameter);
+    parameter.size = sizeof parameter;
+    TMARING__TRY(tmaring_formula_scalar(plan->formula, i, &parameter));
+    for (int32_t v = 0; v < plan->variant_count; ++v)
+      plan->variant[v].args.scalar[i] = parameter.has_default ? (float)parameter.default_value : 0.0f;
+  }
+  return TMARING_OK;
+}
+
+static tmaring_status check_arguments(const tmaring_formula *formula, const tmaring_tensor *tensors, int32_t count,
+                                      const tmaring_machine *machine, const tmaring_plan_options *options)
+{
+  TMARING__NEED(formula);
+  TMARING__NEED(tensors);
+  TMARING__NEED_SIZE(machine);
+  if (options) TMARING__NEED_SIZE(options);
+  if (count < 0 || count > TMARING__MAX_TENSORS)
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "count: got %d, needs 0 .. %d", count, TMARING__MAX_TENSORS);
+  return tmaring__machine_check(machine);
+}
+
+static void enter_arguments(tmaring_plan *plan, const tmaring_tensor *tensors, int32_t count,
+                            const tmaring_machine *machine, const tmaring_plan_options *options)
+{
+  atomic_init(&plan->references, 1);
+  plan->machine = *machine;
+  plan->tensor_count = count;
+  memcpy(plan->tensor, tensors, (size_t)count * sizeof *tensors);
+  if (options) {
+    plan->options = *options;
+  } else {
+    tmaring_plan_options_init(&plan->options);
+  }
+}
+
+tmaring_status tmaring_plan_create(tmaring_plan **plan, const tmaring_formula *formula, const tmaring_tensor *tensors,
+                                   int32_t count, const tmaring_machine *machine, const tmaring_plan_options *options)
+{
+  tmaring__notes notes;
+  tmaring_status status;
+  TMARING__NEED(plan);
+  *plan = NULL;
+  TMARING__TRY(check_arguments(formula, tensors, count, machine, options));
+  tmaring_plan *made = calloc(1, sizeof *made);
+  if (!made) return tmaring__fail(TMARING_ERROR_MEMORY, "plan: out of host memory, needs %zu bytes", sizeof *made);
+  notes.count = notes.failed = 0;
+  enter_arguments(made, tensors, count, machine, options);
+  made->formula = tmaring__formula_retain(formula);
+  TMARING__TRY_GOTO(make(made, formula, &notes), failed);
+  TMARING__TRY_GOTO(enter_scalars(made), failed);
+  memcpy(made->note, notes.text, (size_t)notes.count * sizeof notes.text[0]);
+  made->note_count = notes.count;
+  *plan = made;
+  return TMARING_OK;
+failed:
+  tmaring__note_free(&notes);
+  tmaring_plan_free(made);
+  return status;
+}
+
+tmaring_plan *tmaring__plan_retain(const tmaring_plan *plan)
+{
+  tmaring_plan *kept = (tmaring_plan *)plan; /* the count alone changes; it is atomic */
+  atomic_fetch_add_explicit(&kept->references, 1, memory_order_relaxed);
+  return kept;
+}
+
+void tmaring_plan_free(tmaring_plan *plan)
+{
+  if (!plan || atomic_fetch_sub_explicit(&plan->references, 1, memory_order_acq_rel) != 1) return;
+  for (int32_t i = 0; i < plan->note_count; ++i) free(plan->note[i]);
+  tmaring_formula_free(plan->formula);
+  free(plan);
+}
+
+tmaring_status tmaring_plan_args(const tmaring_plan *plan, int64_t rows, tmaring_args *args)
+{
+  TMARING__NEED(plan);
+  TMARING__NEED(args);
+  *args = tmaring__plan_variant(plan, rows)->args;
+  return tmaring__variant_set_rows(plan, args, rows);
+}
+
+static int64_t traffic_per_row(const tmaring_plan *plan)
+{
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < plan->tensor_count; ++i) {
+    const tmaring__slot_kind kind = tmaring__formula_slot(plan->formula, i).kind;
+    if (kind == TMARING__SLOT_VECTOR) continue;
+    bytes += plan->tensor[i].cols * (int64_t)tmaring_dtype_bytes((tmaring_i32)plan->tensor[i].dtype);
+  }
+  return bytes;
+}
+
+tmaring_status tmaring_plan_describe(const tmaring_plan *plan, tmaring_plan_info *info)
+{
+  TMARING__NEED(plan);
+  TMARING__NEED_SIZE(info);
+  const tmaring__program *program = tmaring__formula_program(plan->formula);
+  info->store = plan->code.staged ? TMARING_STORE_BULK : TMARING_STORE_DIRECT;
+  info->in_place = plan->in_place;
+  info->aligned = plan->code.aligned;
+  info->passes = program->passes;
+  info->reduction_passes = program->reduction_passes;
+  memcpy(info->registers, plan->code.registers, sizeof info->registers);
+  info->threads = tmaring_cta_threads(&plan->variant[0].args.cta);
+  info->ctas_per_sm = plan->code.min_ctas;
+  info->debug = plan->code.debug;
+  info->bytes_per_row = traffic_per_row(plan);
+  info->cost_us = plan->cost_us;
+  info->note_count = plan->note_count;
+  return TMARING_OK;
+}
+
+const char *tmaring_plan_note(const tmaring_plan *plan, int32_t index)
+{
+  return plan && index >= 0 && index < plan->note_count ? plan->note[index] : NULL;
+}
+
+size_t tmaring_workspace_bytes(const tmaring_plan *plan)
+{
+  for (int32_t i = 0; plan && i < plan->variant_count; ++i) {
+    if (plan->variant[i].args.walk.order == TMARING_ORDER_TICKET) return TMARING_WORKSPACE_BYTES;
+  }
+  return 0;
+}

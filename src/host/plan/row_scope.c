@@ -1,0 +1,112 @@
+#include "row_scope.h"
+
+#include "tuning.h"
+
+static int32_t fill_cols(const tmaring__candidate *c, const tmaring__facts *facts)
+{
+  return c->pieces > 1 ? c->piece_cols : facts->cols;
+}
+
+/* Vectors that n elements can touch: one more where they start anywhere. */
+static int64_t vectors_of(int64_t n, const tmaring__facts *facts)
+{
+  return tmaring_ceil_div(n, facts->vec) + !facts->aligned;
+}
+
+static int32_t log2_lanes(int64_t vectors)
+{
+  int32_t log2 = 0;
+  while (log2 < 5 && (int64_t)1 << log2 < vectors) ++log2;
+  return log2;
+}
+
+/* The smallest divisor of the consumer warps that is at least `least` and leaves few enough groups. */
+static int32_t group_of(int64_t least, int32_t warps)
+{
+  int32_t each = 1;
+  while (each < warps && (each < least || warps % each != 0 || (each > 1 && warps / each > TMARING_MAX_GROUP_UNITS))) ++each;
+  return each;
+}
+
+static int few_rows(const tmaring__facts *facts, const tmaring_machine *machine)
+{
+  return facts->rows > 0 && facts->rows <= (int64_t)TUNING_FEW_ROWS_PER_SM * machine->sm_count;
+}
+
+static void set_kind(tmaring_scope *scope, int32_t kind, int32_t lanes_log2, int32_t warps_per_row)
+{
+  scope->kind = kind;
+  scope->lanes_log2 = lanes_log2;
+  scope->warps_per_row = warps_per_row;
+}
+
+/* Short rows share a warp; long rows get as many warps as keep each lane at a few vectors. */
+static void pick_by_row(tmaring_scope *scope, int64_t vectors, int32_t warps, int few)
+{
+  const int64_t per_lane = few ? TUNING_VECTORS_PER_LANE_FEW_ROWS : TUNING_VECTORS_PER_LANE;
+  const int32_t each = group_of(tmaring_ceil_div(vectors, 32 * per_lane), warps);
+  if (vectors <= 16) {
+    set_kind(scope, TMARING_SCOPE_LANES, log2_lanes(vectors), 1);
+  } else if (each == 1) {
+    set_kind(scope, TMARING_SCOPE_WARP, 5, 1);
+  } else {
+    set_kind(scope, each == warps ? TMARING_SCOPE_CTA : TMARING_SCOPE_GROUP, 5, each);
+  }
+}
+
+/* A group of one warp is the scope warp, a group of all of them the scope CTA. */
+static void pick_group(tmaring_scope *scope, const tmaring__decision *d, int64_t vectors, int32_t warps)
+{
+  int32_t each = d->warps_per_row;
+  if (each == TMARING_AUTO)
+    each = group_of(tmaring_max_i64(2, tmaring_ceil_div(vectors, 32 * TUNING_VECTORS_PER_LANE)), warps);
+  set_kind(scope, each == 1 ? TMARING_SCOPE_WARP : each == warps ? TMARING_SCOPE_CTA : TMARING_SCOPE_GROUP, 5, each);
+}
+
+static int32_t lanes_asked(const tmaring__decision *d, int64_t vectors)
+{
+  if (d->lanes_per_row != TMARING_AUTO) return log2_lanes(d->lanes_per_row);
+  const int32_t log2 = log2_lanes(vectors);
+  return log2 < 4 ? log2 : 4;
+}
+
+void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts *facts,
+                             const tmaring__decision *decision, const tmaring_machine *machine)
+{
+  tmaring_scope *scope = &candidate->scope;
+  const int32_t warps = tmaring_cta_consumer_warps(&decision->cta), passes = facts->program->reduction_passes;
+  const int64_t vectors = vectors_of(fill_cols(candidate, facts), facts);
+  const int one_run = facts->dense || candidate->tile_rows == 1;
+  int32_t kind = decision->scope;
+  scope->vec = facts->vec;
+  if (kind == TMARING_SCOPE_AUTO && facts->flat_free && one_run) kind = TMARING_SCOPE_FLAT;
+  if (candidate->pieces > 1 && (passes > 0 || kind == TMARING_SCOPE_AUTO)) kind = TMARING_SCOPE_CTA;
+  switch (kind) {
+  case TMARING_SCOPE_FLAT: set_kind(scope, kind, 5, 1); break;
+  case TMARING_SCOPE_LANES: set_kind(scope, kind, lanes_asked(decision, vectors), 1); break;
+  case TMARING_SCOPE_WARP: set_kind(scope, kind, 5, 1); break;
+  case TMARING_SCOPE_GROUP: pick_group(scope, decision, vectors, warps); break;
+  case TMARING_SCOPE_CTA: set_kind(scope, kind, 5, warps); break;
+  default: pick_by_row(scope, vectors, warps, few_rows(facts, machine)); break;
+  }
+}
+
+int32_t tmaring__row_scope_at_a_time(const tmaring_scope *scope, int32_t consumer_warps)
+{
+  return consumer_warps / scope->warps_per_row * (32 >> scope->lanes_log2);
+}
+
+void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__facts *facts,
+                              const tmaring__decision *decision)
+{
+  tmaring_scope *scope = &candidate->scope;
+  const int32_t warps = tmaring_cta_consumer_warps(&decision->cta);
+  scope->unit_rows = 1;
+  scope->chunk_vecs = 0;
+  if (scope->kind == TMARING_SCOPE_FLAT) {
+    const int64_t vectors = vectors_of((int64_t)candidate->tile_rows * fill_cols(candidate, facts), facts);
+    scope->chunk_vecs = (int32_t)tmaring_ceil_div(vectors, warps);
+  } else {
+    scope->unit_rows = (int32_t)tmaring_ceil_div(candidate->tile_rows, warps / scope->warps_per_row);
+  }
+}

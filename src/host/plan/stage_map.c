@@ -1,0 +1,110 @@
+#include "stage_map.h"
+
+/* Past any shared memory, and far from overflow when added up. */
+#define HUGE_BYTES ((int64_t)1 << 50)
+
+/* A fill of one row is one run, whatever the pitch: what follows the row in memory does not matter to it. */
+static int32_t one_run(const tmaring_stream *stream, const tmaring__candidate *c)
+{
+  return stream->dense || c->tile_rows == 1;
+}
+
+static int64_t row_bytes(const tmaring_stream *stream, const tmaring__candidate *c, const tmaring__facts *facts)
+{
+  return (int64_t)(c->pieces > 1 ? c->piece_cols : facts->cols) * stream->elem_bytes;
+}
+
+static int64_t slot_bytes(const tmaring_stream *stream, const tmaring__candidate *c, const tmaring__facts *facts)
+{
+  const int64_t row = row_bytes(stream, c, facts);
+  if (row + 16 > ((int64_t)1 << 30) / c->tile_rows) return HUGE_BYTES;
+  return tmaring_run_slot_bytes((tmaring_u32)row, c->tile_rows, one_run(stream, c), facts->aligned);
+}
+
+static int staged_apart(const tmaring__decision *decision, int32_t output)
+{
+  return decision->store == TMARING_STORE_BULK && decision->in_place[output] < 0;
+}
+
+int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                             const tmaring__decision *decision, int64_t *load_bytes)
+{
+  int64_t bytes = 0;
+  for (int32_t i = 0; i < facts->program->input_count; ++i) bytes += slot_bytes(&facts->input[i], candidate, facts);
+  if (load_bytes) *load_bytes = bytes;
+  for (int32_t i = 0; i < facts->program->output_count; ++i) {
+    if (staged_apart(decision, i)) bytes += slot_bytes(&facts->output[i], candidate, facts);
+  }
+  return bytes;
+}
+
+static tmaring_u32 cross_warps(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d)
+{
+  if (c->scope.warps_per_row == 1 || facts->program->reduction_passes == 0) return 0;
+  return (tmaring_u32)tmaring_cta_consumer_warps(&d->cta);
+}
+
+void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
+                           const tmaring__decision *decision, int64_t stage_bytes)
+{
+  tmaring_smem_layout(smem, (tmaring_u32)candidate->stages, (tmaring_u32)stage_bytes,
+                      candidate->vectors_staged ? facts->vector_bytes : 0, cross_warps(candidate, facts, decision));
+}
+
+static tmaring_u32 enter_stream(tmaring_stream *stream, const tmaring_stream *known, tmaring_u32 slot,
+                                const tmaring__candidate *c, const tmaring__facts *facts)
+{
+  *stream = *known;
+  stream->dense = one_run(known, c);
+  stream->slot = slot;
+  stream->slot_row = tmaring_run_slot_row((tmaring_u32)row_bytes(known, c, facts), facts->aligned);
+  stream->slot_bytes = (tmaring_u32)slot_bytes(known, c, facts);
+  return slot + stream->slot_bytes;
+}
+
+static void enter_outputs(tmaring_args *args, tmaring_u32 slot, const tmaring__candidate *c, const tmaring__facts *facts,
+                          const tmaring__decision *d)
+{
+  for (int32_t i = 0; i < args->output_count; ++i) {
+    const tmaring_u32 at = d->in_place[i] >= 0 ? args->input[d->in_place[i]].slot : slot;
+    enter_stream(&args->output[i], &facts->output[i], at, c, facts);
+    if (staged_apart(d, i)) slot += args->output[i].slot_bytes;
+    if (d->store != TMARING_STORE_BULK) args->output[i].slot = args->output[i].slot_bytes = 0;
+  }
+}
+
+static void enter_values(tmaring_args *args, const tmaring__candidate *c, const tmaring__facts *facts)
+{
+  tmaring_u32 offset = args->smem.vectors;
+  for (int32_t i = 0; i < args->vector_count; ++i) {
+    args->vector[i].dtype = facts->vector_dtype[i];
+    args->vector[i].smem = c->vectors_staged ? offset : TMARING_NOT_STAGED;
+    offset += (tmaring_u32)tmaring_round_up((tmaring_u64)facts->cols * tmaring_dtype_bytes(facts->vector_dtype[i]), 16);
+  }
+  for (int32_t i = 0; i < args->row_scalar_count; ++i) {
+    args->row_scalar[i].dtype = facts->row_scalar_dtype[i];
+    args->row_scalar[i].smem = TMARING_NOT_STAGED;
+  }
+  for (int32_t i = 0; i < args->row_output_count; ++i) {
+    args->row_output[i].dtype = facts->row_output_dtype[i];
+    args->row_output[i].smem = TMARING_NOT_STAGED;
+  }
+}
+
+void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate, const tmaring__facts *facts,
+                        const tmaring__decision *decision)
+{
+  const tmaring__program *program = facts->program;
+  tmaring_u32 slot = 0;
+  args->input_count = program->input_count;
+  args->output_count = program->output_count;
+  args->vector_count = program->vector_count;
+  args->row_scalar_count = program->row_scalar_count;
+  args->row_output_count = program->row_output_count;
+  args->scalar_count = program->scalar_count;
+  tmaring__stage_layout(&args->smem, candidate, facts, decision, tmaring__stage_bytes(candidate, facts, decision, NULL));
+  for (int32_t i = 0; i < args->input_count; ++i)
+    slot = enter_stream(&args->input[i], &facts->input[i], slot, candidate, facts);
+  enter_outputs(args, slot, candidate, facts, decision);
+  enter_values(args, candidate, facts);
+}

@@ -1,0 +1,20 @@
+/* Where things lie in shared memory. */
+#ifndef TMARING_HOST_STAGE_MAP_H
+#define TMARING_HOST_STAGE_MAP_H
+
+#include "candidate.h"
+
+/* Bytes of one stage: a slot per input, and one per output staged apart from the inputs. 64-bit: a cut that is far too large
+ * comes out as such. *load_bytes, if not NULL, gets the inputs' part. */
+int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                             const tmaring__decision *decision, int64_t *load_bytes);
+
+/* The layout with the candidate's stages and vectors_staged. */
+void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
+                           const tmaring__decision *decision, int64_t stage_bytes);
+
+/* Enters streams with their slots, vectors and layout in args. Addresses stay 0. */
+void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate, const tmaring__facts *facts,
+                        const tmaring__decision *decision);
+
+#endif

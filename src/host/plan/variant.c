@@ -1,0 +1,206 @@
+#include "variant.h"
+
+#include <string.h>
+
+#include "../base/detail.h"
+#include "stage_map.h"
+#include "tuning.h"
+
+/* What every step here reads. */
+typedef struct work {
+  const tmaring__candidates *list;
+  const tmaring__facts *facts;
+  const tmaring__decision *decision;
+  const tmaring_machine *machine;
+} work;
+
+static const double class_bytes[] = TUNING_CLASS_BYTES;
+#define CLASSES ((int32_t)(sizeof class_bytes / sizeof class_bytes[0]) + 1)
+TMARING_STATIC_ASSERT(sizeof class_bytes / sizeof class_bytes[0] < TMARING__MAX_VARIANTS, "a variant per class");
+
+/* ---- row counts ---- */
+
+static int64_t bytes_per_row(const tmaring__facts *facts)
+{
+  return facts->bytes_per_row;
+}
+
+/* Largest M of a class. */
+static int64_t class_limit(const work *w, int32_t index)
+{
+  return index == CLASSES - 1 ? INT64_MAX : (int64_t)(class_bytes[index] / (double)bytes_per_row(w->facts));
+}
+
+/* An M that stands for the class: the hinted one where it lies in it, else one towards its end. */
+static int64_t class_rows(const work *w, int32_t index)
+{
+  const int64_t above = index == 0 ? 0 : class_limit(w, index - 1), upto = class_limit(w, index), hint = w->facts->rows;
+  if (hint > above && hint <= upto) return hint;
+  if (index == CLASSES - 1) return tmaring_max_i64(1, 8 * above);
+  return tmaring_max_i64(1, above + (upto - above) / 2);
+}
+
+static int32_t class_order(const work *w, int32_t index)
+{
+  if (w->decision->order != TMARING_AUTO) return w->decision->order;
+  return index == CLASSES - 1 ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC;
+}
+
+static int32_t class_of(const work *w, int64_t rows)
+{
+  int32_t index = 0;
+  while (index < CLASSES - 1 && rows > class_limit(w, index)) ++index;
+  return index;
+}
+
+/* Keeps addresses (2^62), tile indexes of spread pieces (31 bits) and the ticket counter (32 bits) from overflow. */
+static int64_t rows_limit(const work *w, const tmaring__candidate *c, int32_t order)
+{
+  int64_t limit = tmaring_min_i64((int64_t)1 << 48, ((int64_t)1 << 62) / tmaring_max_i64(1, w->facts->max_pitch_bytes));
+  if (c->spread) limit = tmaring_min_i64(limit, 2147483647 / c->pieces);
+  if (order == TMARING_ORDER_TICKET) limit = tmaring_min_i64(limit, 2147483647 / (c->spread ? c->pieces : 1) * (int64_t)c->tile_rows);
+  return limit;
+}
+
+/* ---- arguments ---- */
+
+static void enter_walk(tmaring_walk *walk, const tmaring__candidate *c, const work *w, int32_t order)
+{
+  walk->cols = w->facts->cols;
+  walk->workers = c->workers;
+  walk->order = order;
+  walk->policy = order == TMARING_ORDER_TICKET ? TMARING_POLICY_EXACT : w->decision->policy;
+  walk->tile_rows = c->tile_rows;
+  walk->pieces = c->pieces;
+  walk->piece_cols = c->piece_cols;
+  walk->passes = c->passes;
+  walk->spread = c->spread;
+  walk->split_stages = c->stages;
+}
+
+static void enter_args(tmaring_args *args, const tmaring__candidate *c, const work *w, int32_t order)
+{
+  memset(args, 0, sizeof *args);
+  args->abi_version = TMARING_ABI_VERSION;
+  args->stages = (tmaring_u32)c->stages;
+  args->distance = (tmaring_u32)c->distance;
+  args->cta = w->decision->cta;
+  args->scope = c->scope;
+  if (args->cta.mode == TMARING_MODE_WARP_SPECIALIZED && w->decision->store == TMARING_STORE_BULK)
+    args->store_lag = tmaring_ring_store_lag(args->stages, args->distance);
+  enter_walk(&args->walk, c, w, order);
+  tmaring__stage_map(args, c, w->facts, w->decision);
+}
+
+static int same_variant(const tmaring_args *a, const tmaring__candidate *c, int32_t order)
+{
+  return a->walk.order == order && a->walk.tile_rows == c->tile_rows && a->walk.pieces == c->pieces &&
+         a->stages == (tmaring_u32)c->stages;
+}
+
+/* Adds a variant, or widens the last one where it is the same. */
+static void add_variant(tmaring_plan *plan, const tmaring__candidate *c, const work *w, int32_t order, int64_t limit)
+{
+  const int64_t most = rows_limit(w, c, order);
+  tmaring__variant *last = plan->variant_count > 0 ? &plan->variant[plan->variant_count - 1] : NULL;
+  if (!last || !same_variant(&last->args, c, order)) {
+    last = &plan->variant[plan->variant_count++];
+    enter_args(&last->args, c, w, order);
+    last->ctas_per_sm = c->ctas_per_sm;
+  }
+  last->rows_limit = tmaring_min_i64(limit, most);
+}
+
+static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const work *w)
+{
+  const tmaring__key key = tmaring__key_of(c);
+  const tmaring__decision *d = w->decision;
+  plan->code.mode = d->cta.mode;
+  plan->code.flat = key.flat;
+  plan->code.group = key.group;
+  plan->code.pieces = key.pieces;
+  plan->code.aligned = w->facts->aligned;
+  plan->code.staged = d->store == TMARING_STORE_BULK;
+  plan->code.vec = w->facts->vec;
+  memcpy(plan->code.registers, d->registers, sizeof plan->code.registers);
+  plan->code.max_threads = d->max_threads;
+  plan->code.min_ctas = c->ctas_per_sm;
+  plan->code.debug = d->debug;
+}
+
+static void explain(const tmaring__candidate *c, const tmaring__cost *cost, int64_t rows, tmaring__notes *notes)
+{
+  tmaring__text text = {0};
+  tmaring__candidate_print(&text, c);
+  if (text.data) {
+    tmaring__note_add(notes, "chosen at M = %lld: %s: %.2f us (ramp %.2f, memory %.2f, workers %.2f)", (long long)rows, text.data,
+                      cost->total_ns / 1e3, cost->ramp_ns / 1e3, cost->memory_ns / 1e3, cost->worker_ns / 1e3);
+  }
+  tmaring__text_free(&text);
+}
+
+static const tmaring__candidate *choose_at(const work *w, const tmaring__key *key, int32_t order, int64_t rows)
+{
+  return tmaring__choose(w->list, w->facts, w->decision, w->machine, key, order, rows);
+}
+
+/* The hinted M decides the code; without a hint a middling one does. */
+static const tmaring__candidate *choose_code(tmaring_plan *plan, const work *w, tmaring__notes *notes)
+{
+  const int64_t rows = w->facts->rows > 0 ? w->facts->rows : class_rows(w, CLASSES - 2);
+  const int32_t order = class_order(w, class_of(w, rows));
+  const tmaring__candidate *best = choose_at(w, NULL, order, rows);
+  if (!best) return NULL;
+  const tmaring__cost cost =
+      tmaring__cost_estimate(best, w->facts, w->decision, w->machine, order, w->facts->rows > 0 ? w->facts->rows : 0);
+  plan->cost_us = cost.total_ns / 1e3;
+  explain(best, &cost, w->facts->rows, notes);
+  enter_code(plan, best, w);
+  return best;
+}
+
+tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candidates *list, const tmaring__facts *facts,
+                                      const tmaring__decision *decision, tmaring__notes *notes)
+{
+  const work w = {list, facts, decision, &plan->machine};
+  const tmaring__candidate *best = choose_code(plan, &w, notes);
+  if (!best) return tmaring__choose_refuse(list);
+  const tmaring__key key = tmaring__key_of(best);
+  for (int32_t i = 0; i < CLASSES; ++i) {
+    const int64_t limit = class_limit(&w, i);
+    if (limit < 1 || (i > 0 && limit <= class_limit(&w, i - 1))) continue;
+    const int32_t order = class_order(&w, i);
+    add_variant(plan, choose_at(&w, &key, order, class_rows(&w, i)), &w, order, limit);
+  }
+  return TMARING_OK;
+}
+
+const tmaring__variant *tmaring__plan_variant(const tmaring_plan *plan, int64_t rows)
+{
+  int32_t i = 0;
+  while (i < plan->variant_count - 1 && rows > plan->variant[i].rows_limit) ++i;
+  return &plan->variant[i];
+}
+
+/* Tiles of the split order are dealt out in groups of S. */
+static int64_t shares(const tmaring_walk *walk)
+{
+  return walk->order == TMARING_ORDER_SPLIT ? tmaring_ceil_div(walk->tiles, walk->split_stages) : walk->tiles;
+}
+
+tmaring_status tmaring__variant_set_rows(const tmaring_plan *plan, tmaring_args *args, int64_t rows)
+{
+  const int64_t limit = plan->variant[plan->variant_count - 1].rows_limit;
+  if (rows < 0) return tmaring__fail(TMARING_ERROR_ARGUMENT, "rows: got %lld, needs 0 or more", (long long)rows);
+  if (rows > limit) {
+    return tmaring__fail(TMARING_ERROR_CAPACITY, "rows: got %lld, this plan serves at most %lld; split the launch",
+                         (long long)rows, (long long)limit);
+  }
+  tmaring_walk_set_rows(&args->walk, rows);
+  const int64_t most = tmaring_max_i64(1, shares(&args->walk));
+  if (most < args->walk.workers) { /* no worker without work, so that surplus slots stay fewer than tiles */
+    args->walk.workers = (tmaring_i32)most;
+    tmaring_walk_set_rows(&args->walk, rows);
+  }
+  return TMARING_OK;
+}
