@@ -29,7 +29,7 @@ typedef enum tmaring_scope_kind {
 
 #define TMARING_MAX_VEC 8
 
-/* Units of a cross-warp scope have a named barrier each: 1 + unit. 0 is the CTA's, 15 the consumers'. */
+/* Units of a cross-warp scope have a named barrier each: 1 + unit. 0 is the CTA's, 15 ends the start-up. */
 #define TMARING_MAX_GROUP_UNITS 14
 
 typedef struct tmaring_scope {

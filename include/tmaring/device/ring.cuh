@@ -161,7 +161,7 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 
 /* ---- kernel body ------------------------------------------------------------------------------------------------- */
 
-/* Thread 0 initialises the barriers; a CTA barrier must follow. */
+/* One thread initialises the barriers, for itself, the copy engine and, after a barrier of the CTA, everyone. */
 template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e)
 {
   const tmaring_cta *cta = &e->args->cta;
@@ -192,7 +192,7 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   e->args = args;
   e->walk = args->walk;
   e->kernel = kernel;
-  e->smem = tmaring_smem_address(tmaring_shared);
+  asm volatile("mov.u32 %0, %1;" : "=r"(e->smem) : "r"(tmaring_smem_address(tmaring_shared))); /* kept, not recomputed */
   e->worker = (tmaring_i32)blockIdx.x;
   e->role = thread.role;
   e->warp = thread.index / 32;
@@ -203,40 +203,81 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   e->storer = leader && e->seat.member == 0;
 }
 
+/* Ends the start-up of a warp-specialized CTA. The producer has initialised the barriers and goes on at once: its first loads
+ * wait for nobody. Consumers wait for that, and for one another's part of begin(). */
+#define TMARING_START_BARRIER 15u
+
+template <class E> static __device__ __forceinline__ void tmaring_start_arrive(E *e)
+{
+  const tmaring_u32 threads = 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->args->cta);
+  asm volatile("barrier.cta.arrive %0, %1;" ::"r"(TMARING_START_BARRIER), "r"(threads) : "memory");
+}
+
+template <class E> static __device__ __forceinline__ void tmaring_start_wait(E *e)
+{
+  tmaring_named_barrier(TMARING_START_BARRIER, 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->args->cta));
+}
+
+/* Before any global access, by every CTA. The next grid may start early: it waits for the whole of this one in its turn. */
+template <class E> static __device__ __forceinline__ void tmaring_wait_for_inputs(E *e)
+{
+  tmaring_dependency_wait();
+  tmaring_dependency_launch();
+  if (e->args->rows_address) {
+    const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(e->args->rows_address);
+    tmaring_walk_set_rows(&e->walk, tmaring_max_i64(0, tmaring_min_i64(rows, e->args->walk.rows)));
+  }
+}
+
+template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring_run_producer(E *e)
+{
+  if (REGISTERS > 0) tmaring_registers_give<REGISTERS>();
+  if (e->role != TMARING_ROLE_PRODUCER) return;
+  if (e->lane == 0) tmaring_ring_init(e);
+  __syncwarp();
+  tmaring_start_arrive(e);
+  if (e->lane != 0) return;
+  tmaring_wait_for_inputs(e);
+  tmaring_producer_frame frame;
+  tmaring_producer_run(e, &frame);
+  tmaring_tickets_end(e);
+}
+
+template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring_run_consumer(E *e)
+{
+  if (REGISTERS > 0) tmaring_registers_take<REGISTERS>();
+  tmaring_wait_for_inputs(e);
+  e->kernel->begin(e);
+  tmaring_start_wait(e);
+  tmaring_consumer_frame frame;
+  tmaring_consumer_run(e, &frame);
+}
+
+template <class E> static __device__ __forceinline__ void tmaring_run_pipelined(E *e)
+{
+  if (e->issuer) tmaring_ring_init(e);
+  tmaring_wait_for_inputs(e);
+  e->kernel->begin(e);
+  __syncthreads();
+  tmaring_pipeline_frame frame;
+  tmaring_pipeline_run(e, &frame);
+  if (e->issuer) tmaring_tickets_end(e);
+}
+
 /* A grid's whole work. REGISTERS_PRODUCER and REGISTERS_CONSUMER: register sharing, or 0. WARP_SPECIALIZED must agree with
  * args->cta.mode. Every thread of the CTA calls this once. */
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, K *kernel)
 {
   tmaring_env<K> env;
-  tmaring_env<K> *e = &env;
   if (args->abi_version != TMARING_ABI_VERSION) __trap();
-  tmaring_env_init(e, args, kernel);
-  if (threadIdx.x + threadIdx.y + threadIdx.z == 0) tmaring_ring_init(e);
-  tmaring_dependency_wait(); /* before any global access, by every CTA */
-  if (args->rows_address) {
-    const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(args->rows_address);
-    tmaring_walk_set_rows(&e->walk, tmaring_max_i64(0, tmaring_min_i64(rows, args->walk.rows)));
-  }
-  if (!WARP_SPECIALIZED) kernel->begin(e);
-  __syncthreads();
+  tmaring_env_init(&env, args, kernel);
   if (!WARP_SPECIALIZED) {
-    tmaring_pipeline_frame frame;
-    tmaring_pipeline_run(e, &frame);
-    if (e->issuer) tmaring_tickets_end(e);
-  } else if (e->role == TMARING_ROLE_CONSUMER) {
-    if (REGISTERS_CONSUMER > 0) tmaring_registers_take<REGISTERS_CONSUMER>();
-    kernel->begin(e);
-    tmaring_named_barrier(15, (tmaring_u32)tmaring_cta_consumer_threads(&args->cta));
-    tmaring_consumer_frame frame;
-    tmaring_consumer_run(e, &frame);
+    tmaring_run_pipelined(&env);
+  } else if (env.role == TMARING_ROLE_CONSUMER) {
+    tmaring_run_consumer<REGISTERS_CONSUMER>(&env);
   } else {
-    if (REGISTERS_PRODUCER > 0) tmaring_registers_give<REGISTERS_PRODUCER>();
-    if (e->role == TMARING_ROLE_PRODUCER && e->lane == 0) {
-      tmaring_producer_frame frame;
-      tmaring_producer_run(e, &frame);
-      tmaring_tickets_end(e);
-    }
+    tmaring_run_producer<REGISTERS_PRODUCER>(&env);
   }
 }
 

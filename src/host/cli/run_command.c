@@ -87,8 +87,12 @@ done:
 
 static int launch(run *r)
 {
-  const tmaring_status status = r->backend == TMARING_BACKEND_CUDA ? launch_cuda(r) : launch_cpu(r);
-  return status == TMARING_OK ? 0 : tmaring__complain(status, "launch");
+  tmaring_fault fault;
+  tmaring_status status = r->backend == TMARING_BACKEND_CUDA ? launch_cuda(r) : launch_cpu(r);
+  if (status == TMARING_OK) return 0;
+  /* A debug kernel that gave up says where; the driver only says that it stopped. */
+  const tmaring_status stopped = tmaring_kernel_fault(r->kernel, &fault);
+  return tmaring__complain(stopped == TMARING_OK ? status : stopped, "launch");
 }
 
 /* The context is made current before preparation, so that code, memory and stream belong to one. */

@@ -1,11 +1,13 @@
 #include "lexer.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NUMBER = 64, MAX_EXPONENT = 99999 };
+
+/* Halfway between the largest fp32 number and the next one there would be: from here on fp32 has only infinity. */
+#define TOO_LARGE 0x1.ffffffp127
 
 /* Own tests of characters: those of ctype.h follow the locale. */
 static int is_digit(char c)
@@ -120,10 +122,10 @@ static tmaring_status read_number(tmaring__lexer *lexer)
                                at(lexer, end));
   snprintf(plain, sizeof plain, "%se%d", digits, (int)exponent);
   const double number = strtod(plain, NULL);
-  if (number > (double)FLT_MAX || (number > 0 && number < (double)FLT_TRUE_MIN))
+  if (number >= TOO_LARGE || (number > 0 && (float)number == 0))
     return tmaring__place_fail(
         lexer->source, TMARING_ERROR_TYPE, lexer->offset,
-        "number: got %.*s, needs 0 or a value from 1.4e-45 to 3.4028234e38; formulas run in fp32",
+        "number: got %.*s, needs 0 or a value from 1.4e-45 to 3.4028235e38; formulas run in fp32",
         (int)(end - lexer->offset), lexer->source->text + lexer->offset);
   lexer->token.number = number;
   take(lexer, TMARING__TOKEN_NUMBER, end - lexer->offset);

@@ -1,0 +1,229 @@
+#include "ring_roles.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *tmaring__fault_text(tmaring__fault_kind kind)
+{
+  static const char *const text[] = {
+#define TMARING__FAULT_TEXT(name, words) words,
+      TMARING__FAULT_LIST(TMARING__FAULT_TEXT)
+#undef TMARING__FAULT_TEXT
+  };
+  return text[kind];
+}
+
+static int role_name(const tmaring__env *e, char *text, size_t size)
+{
+  if (tmaring__ring_pipelined(e->ring)) {
+    return snprintf(text, size, "warp %d%s", e->actor, e->actor == e->ring->issuer ? " (issuer)" : "");
+  }
+  if (e->actor == e->ring->issuer) return snprintf(text, size, "producer");
+  return snprintf(text, size, "consumer warp %d", e->actor);
+}
+
+void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
+                         uint32_t fill, const char *format, ...)
+{
+  tmaring__fault_note *note = env->fault;
+  char role[48];
+  va_list list;
+  int used;
+  if (note->kind != TMARING__FAULT_NONE) return;
+  note->kind = kind;
+  role_name(env, role, sizeof role);
+  used = snprintf(note->text, sizeof note->text, "worker %d, %s, %s, stage %u, fill %lld: %s: ", env->ring->worker, role,
+                  primitive, stage, (long long)fill - 1, tmaring__fault_text(kind));
+  if (used < 0 || (size_t)used >= sizeof note->text) return;
+  va_start(list, format);
+  vsnprintf(note->text + used, sizeof note->text - (size_t)used, format, list);
+  va_end(list);
+}
+
+static tmaring_status check_shape(const tmaring__ring *r)
+{
+  const tmaring_args *a = r->args;
+  if (a->stages < 1 || a->stages > TMARING_MAX_STAGES || a->distance >= a->stages) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "ring: got %u stages and distance %u, needs 1 to %d stages and a distance "
+                         "below them; correct the plan", a->stages, a->distance, TMARING_MAX_STAGES);
+  }
+  if (r->warps < 1 || tmaring_cta_consumer_threads(&a->cta) % 32 != 0 || a->scope.warps_per_row < 1 ||
+      r->warps % a->scope.warps_per_row != 0) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "cta: got %d consumer threads for rows of %d warps, needs whole warps and "
+                         "whole units of them; correct the plan", tmaring_cta_consumer_threads(&a->cta),
+                         a->scope.warps_per_row);
+  }
+  return TMARING_OK;
+}
+
+/* In place: an output whose slot is an input's shares the input's tags. */
+static void number_slots(tmaring__ring *r)
+{
+  r->slot_count = r->args->input_count;
+  r->output_slots = 0;
+  for (int32_t i = 0; i < r->args->output_count; ++i) {
+    int32_t slot = -1;
+    for (int32_t j = 0; j < r->args->input_count; ++j) {
+      if (r->args->output[i].slot == r->args->input[j].slot) slot = j;
+    }
+    r->output_slot[i] = slot >= 0 ? slot : r->slot_count++;
+    r->output_slots |= 1u << r->output_slot[i];
+  }
+}
+
+static void size_copies(tmaring__ring *r)
+{
+  r->copies_per_stage = 1;
+  for (int32_t i = 0; i < r->args->input_count; ++i) {
+    r->copies_per_stage += (uint32_t)tmaring_run_count(&r->args->input[i], r->walk.pieces > 1 ? 1 : r->walk.tile_rows);
+  }
+}
+
+static size_t place(size_t *end, size_t bytes)
+{
+  const size_t at = *end;
+  *end += (bytes + 7) / 8 * 8;
+  return at;
+}
+
+static void lay_out(tmaring__ring *r)
+{
+  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)r->units + 1;
+  size_t end = sizeof(tmaring__ring_state);
+  r->at_stage = place(&end, stages * sizeof(tmaring__stage_state));
+  r->at_mark = place(&end, stages * actors * sizeof(tmaring__mark));
+  r->at_clock = place(&end, actors * actors * sizeof(uint32_t));
+  r->at_barrier = place(&end, 2 * (2 * stages + syncs) * actors * sizeof(uint32_t));
+  r->at_sync = place(&end, syncs * sizeof(tmaring__sync));
+  r->at_scratch = place(&end, r->code->group ? 2 * actors * sizeof(tmaring__scratch_mark) : 0);
+  r->at_copy = place(&end, stages * r->copies_per_stage * sizeof(tmaring__copy));
+  r->at_actor = place(&end, actors * sizeof(tmaring__actor));
+  r->bytes = end;
+}
+
+tmaring_status tmaring__ring_prepare(tmaring__ring *ring)
+{
+  const tmaring_args *a = ring->args;
+  ring->warps = tmaring_cta_consumer_warps(&a->cta);
+  TMARING__TRY(check_shape(ring));
+  ring->stages = (int32_t)a->stages;
+  ring->actors = ring->warps + (tmaring__ring_pipelined(ring) ? 0 : 1);
+  ring->issuer = tmaring__ring_pipelined(ring) ? 0 : ring->warps;
+  ring->units = ring->warps / a->scope.warps_per_row;
+  if (!ring->step) ring->step = tmaring__role_step;
+  number_slots(ring);
+  size_copies(ring);
+  lay_out(ring);
+  return TMARING_OK;
+}
+
+void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault)
+{
+  const uint32_t empty = tmaring_ring_empty_count(ring->args->cta.release, (uint32_t)ring->warps);
+  memset(state, 0, ring->bytes);
+  fault->kind = TMARING__FAULT_NONE;
+  fault->text[0] = '\0';
+  for (int32_t i = 0; i < ring->stages; ++i) {
+    tmaring__stage_state *stage = tmaring__at_stage(ring, state, (uint32_t)i);
+    tmaring__mbarrier_init(&stage->full, tmaring_ring_full_count());
+    tmaring__mbarrier_init(&stage->empty, empty);
+  }
+  for (int32_t i = 0; i < ring->actors; ++i) tmaring__at_clock(ring, state, i)[i] = 1;
+}
+
+/* Fills that the walk has for this worker; tickets: those put so far. */
+static int64_t fills_due(const tmaring__env *e)
+{
+  const tmaring_walk *w = &e->ring->walk;
+  int64_t slots = tmaring_walk_slots(w, e->ring->worker);
+  if (tmaring_uses_tickets(w)) return (int64_t)e->state->issued - e->state->ended;
+  if (w->policy == TMARING_POLICY_SKIP) slots = tmaring_min_i64(slots, tmaring_walk_valid_slots(w, e->ring->worker));
+  return slots * tmaring_walk_fills_per_tile(w);
+}
+
+int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *fill, int64_t *tile)
+{
+  const tmaring_walk *w = &env->ring->walk;
+  const int32_t per_tile = tmaring_walk_fills_per_tile(w);
+  int32_t part = (int32_t)((number - 1) % (uint32_t)per_tile);
+  *tile = tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * tmaring_walk_step(w);
+  if (tmaring_uses_tickets(w)) {
+    const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, tmaring__ring_stage_of(env->ring, number));
+    if (s->ticket_fill != number) return 0;
+    *tile = s->ticket_tile;
+    part = s->ticket_part;
+  } else if (number < 1 || number > fills_due(env)) {
+    return 0;
+  }
+  memset(fill, 0, sizeof *fill);
+  tmaring_walk_fill(w, *tile, part, fill);
+  return 1;
+}
+
+static const char *wait_name(uint32_t wait)
+{
+  static const char *const name[] = {"nothing", "full", "empty", "the barrier of its unit", "the barrier of the CTA"};
+  return name[wait];
+}
+
+void tmaring__ring_deadlock(tmaring__env *env)
+{
+  char text[200] = "";
+  int used = 0;
+  uint32_t stage = 0, fill = 0;
+  for (int32_t i = env->ring->actors - 1; i >= 0; --i) {
+    const tmaring__actor *a = tmaring__at_actor(env->ring, env->state, i);
+    const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, a->wait_stage);
+    const tmaring__mbarrier *b = a->wait == TMARING__WAIT_EMPTY ? &s->empty : &s->full;
+    if (a->finished) continue;
+    env->actor = i;
+    stage = a->wait_stage;
+    fill = a->wait == TMARING__WAIT_EMPTY ? a->freed + 1 : a->fills + 1;
+    if (a->wait != TMARING__WAIT_FULL && a->wait != TMARING__WAIT_EMPTY) continue;
+    if (used < 0 || (size_t)used >= sizeof text) continue;
+    used += snprintf(text + used, sizeof text - (size_t)used, "; %s of stage %u, parity %u: phase %u, %u arrivals and %d bytes pending",
+                     wait_name(a->wait), stage, a->wait_parity, b->phase, b->pending, b->tx);
+  }
+  tmaring__ring_fault(env, TMARING__FAULT_DEADLOCK, wait_name(tmaring__env_actor(env)->wait), stage, fill,
+                      "no role can move and no copy is in flight%s", text);
+}
+
+static void end_of_stage(tmaring__env *e, uint32_t stage)
+{
+  const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
+  if (s->copies > 0) {
+    tmaring__ring_fault(e, TMARING__FAULT_LEAVE, "end", stage, e->state->issued, "%u loads are still in flight", s->copies);
+  }
+  if (s->reading > 0) {
+    tmaring__ring_fault(e, TMARING__FAULT_LEAVE, "end", stage, e->state->issued,
+                        "a bulk store may still read this stage; wait_group.read 0 must come first");
+  }
+}
+
+static void end_of_actor(tmaring__env *e)
+{
+  const tmaring__actor *a = tmaring__env_actor(e);
+  const int64_t due = fills_due(e);
+  const uint32_t stage = a->fills ? tmaring__ring_stage_of(e->ring, a->fills) : 0;
+  if (e->actor >= e->ring->warps) return;
+  tmaring__role_close_fill(e);
+  if (a->fills != due) {
+    tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills, "handled %u fills, the walk has %lld", a->fills,
+                        (long long)due);
+  }
+  if (tmaring__ring_storer(e->ring, e->actor) && (a->commits != a->fills || a->stored > 0)) {
+    tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills,
+                        "closed %u groups of stores for %u fills, %llu bytes in no group", a->commits, a->fills,
+                        (unsigned long long)a->stored);
+  }
+}
+
+void tmaring__ring_end(tmaring__env *env)
+{
+  for (int32_t i = 0; i < env->ring->stages; ++i) end_of_stage(env, (uint32_t)i);
+  for (int32_t i = 0; i < env->ring->actors; ++i) {
+    env->actor = i;
+    end_of_actor(env);
+  }
+}
