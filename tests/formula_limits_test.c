@@ -170,7 +170,7 @@ Test(formula_limits, mutations_never_crash, .timeout = 20)
   noise n = noise_seed(20);
   for (int i = 0; i < MUTATIONS; ++i) {
     snprintf(text, sizeof text, "%s", valid[noise_below(&n, (int32_t)(sizeof valid / sizeof valid[0]))]);
-    for (int32_t steps = 1 + noise_below(&n, 6); steps > 0; --steps) mutate(&n, text, sizeof text);
+    for (int32_t steps = 1 + noise_below(&n, 3); steps > 0; --steps) mutate(&n, text, sizeof text);
     check_robust(text, &parsed, &refused);
   }
   fprintf(stderr, "formula_limits: %d mutations, %d parsed, %d refused with a place\n", MUTATIONS, parsed, refused);

@@ -74,6 +74,9 @@ LAUNCH_TEST(bad_arguments_are_named)
   bad.data = NULL;
   EXPECT_REFUSAL(tmaring_launch(r.kernel, &bad, v->stream), TMARING_ERROR_ARGUMENT, "data");
   bad = good;
+  bad.flags = 0x80u;
+  EXPECT_REFUSAL(tmaring_launch(r.kernel, &bad, v->stream), TMARING_ERROR_ARGUMENT, "flags");
+  bad = good;
   bad.workspace = NULL;
   EXPECT_REFUSAL(tmaring_launch(r.kernel, &bad, v->stream), TMARING_ERROR_ARGUMENT, "workspace");
   data[1] = NULL;

@@ -23,9 +23,16 @@
 
 // What the ring calls for each row. One pass, no reduction of the ring's own, results staged over the input.
 struct row_scan {
-  static constexpr int kReductions = 0, kPasses = 1;
+  static constexpr int kInputs = 1, kOutputs = 1, kReductions = 0, kPasses = 1;
   static constexpr bool kGroup = false, kStaged = true, kEdges = false, kPieces = false, kDebug = false;
 
+  static __device__ void specialise(tmaring_args *a)
+  {
+    a->input_count = a->output_count = 1;
+    a->scope.kind = TMARING_SCOPE_WARP;
+    a->input[0].dense = a->output[0].dense = 1;
+    a->input[0].elem_bytes = a->output[0].elem_bytes = 4;
+  }
   template <class E> __device__ void begin(E *) {}
   template <class E> __device__ void partial(E *, const tmaring_fill *, int, int) {}
   template <class E> __device__ void finish(E *, const tmaring_fill *, int, int) {}
@@ -36,7 +43,7 @@ struct row_scan {
   {
     const tmaring_span s = tmaring_row_span<false, false>(e, fill, iteration);
     if (!s.active) return; // one row per warp: all lanes agree
-    float *row = reinterpret_cast<float *>(tmaring_row_staged(e, &e->args->input[0], fill, stage, s));
+    float *row = reinterpret_cast<float *>(tmaring_row_staged(e, &e->view.input[0], fill, stage, s));
     float carry = 0.0f;
     for (int base = 0; base < s.n; base += 32) {
       const int c = base + e->lane;

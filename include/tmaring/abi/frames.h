@@ -121,9 +121,10 @@ TMARING_FN void tmaring_store_all(tmaring_store_frame *f, const tmaring_args *a,
   f->last = a->scope.kind == TMARING_SCOPE_FLAT ? fill->rows * fill->cols : fill->rows;
 }
 
-TMARING_FN tmaring_run tmaring_store_run_at(const tmaring_args *a, const tmaring_store_frame *f, const tmaring_fill *fill)
+/* The run that a store is at, of output s. */
+TMARING_FN tmaring_run tmaring_store_run_at(const tmaring_args *a, const tmaring_stream *s, const tmaring_store_frame *f,
+                                            const tmaring_fill *fill)
 {
-  const tmaring_stream *s = &a->output[f->tensor];
   tmaring_run r;
   if (a->scope.kind != TMARING_SCOPE_FLAT) return tmaring_run_at(s, fill, f->first, f->last, f->run);
   r = tmaring_run_at(s, fill, 0, 1, 0);

@@ -17,10 +17,11 @@
  *   ROLE_POINT(f)                      scheduling point
  *   ROLE_WAIT(f, try, block)           CPU: repeats `try` until true, a point before each try; GPU: `block`
  *   ROLE_CALL(f, call)                 runs a role function to its end
- *   ROLE_UNROLL                        loop over passes: unrolled on the GPU
+ *   ROLE_UNROLL                        stands before the loop over passes: unrolled on the GPU
  * Binding: facts
  *   ROLE_ARGS(e)                       const tmaring_args *
  *   ROLE_WALK(e)                       const tmaring_walk *
+ *   ROLE_INPUT(e, t) ROLE_OUTPUT(e, t) const tmaring_stream *; by default those of ROLE_ARGS
  *   ROLE_WORKER(e)                     worker
  *   ROLE_WARP(e) ROLE_UNIT(e)          linear index of the consumer warp; its unit
  *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores
@@ -57,6 +58,11 @@
 
 #include "frames.h"
 
+#ifndef ROLE_INPUT
+#define ROLE_INPUT(e, t)  (&ROLE_ARGS(e)->input[t])
+#define ROLE_OUTPUT(e, t) (&ROLE_ARGS(e)->output[t])
+#endif
+
 ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_run r;
@@ -65,19 +71,19 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
   f->bytes = 0;
   f->edges = 0;
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
-    for (f->run = 0; f->run < tmaring_run_count(&ROLE_ARGS(e)->input[f->tensor], fill->rows); ++f->run) {
-      r = tmaring_run_at(&ROLE_ARGS(e)->input[f->tensor], fill, 0, fill->rows, f->run);
+    for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
+      r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
       if (!ROLE_HAS_EDGES(e)) {
         f->bytes += r.bytes;
         continue;
       }
-      w = tmaring_run_load_window(&ROLE_ARGS(e)->input[f->tensor], &r);
+      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
       f->bytes += w.bytes;
       if (w.head + w.tail == 0) continue;
       f->edges = 1;
       ROLE_POINT(f);
-      r = tmaring_run_at(&ROLE_ARGS(e)->input[f->tensor], fill, 0, fill->rows, f->run);
-      w = tmaring_run_load_window(&ROLE_ARGS(e)->input[f->tensor], &r);
+      r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
+      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
       ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset, r.address, w.head);
       ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
     }
@@ -89,14 +95,14 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
   ROLE_POINT(f);
   ROLE_EXPECT(e, stage, f->bytes);
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
-    for (f->run = 0; f->run < tmaring_run_count(&ROLE_ARGS(e)->input[f->tensor], fill->rows); ++f->run) {
+    for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
       ROLE_POINT(f);
-      r = tmaring_run_at(&ROLE_ARGS(e)->input[f->tensor], fill, 0, fill->rows, f->run);
+      r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
       if (!ROLE_HAS_EDGES(e)) {
         ROLE_LOAD(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;
       }
-      w = tmaring_run_load_window(&ROLE_ARGS(e)->input[f->tensor], &r);
+      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
       if (w.bytes > 0) {
         ROLE_LOAD(e, f->tensor, stage, r.offset + (tmaring_u32)(w.begin - r.address), w.begin, w.bytes);
       }
@@ -186,9 +192,9 @@ ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fi
   tmaring_window w;
   ROLE_BEGIN(f);
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->output_count; ++f->tensor) {
-    for (f->run = 0; f->run < tmaring_run_count(&ROLE_ARGS(e)->output[f->tensor], f->last - f->first); ++f->run) {
+    for (f->run = 0; f->run < tmaring_run_count(ROLE_OUTPUT(e, f->tensor), f->last - f->first); ++f->run) {
       ROLE_POINT(f);
-      r = tmaring_store_run_at(ROLE_ARGS(e), f, fill);
+      r = tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, f->tensor), f, fill);
       if (!ROLE_HAS_EDGES(e)) {
         ROLE_STORE(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;

@@ -79,9 +79,9 @@ TMARING_FN tmaring_seat tmaring_scope_seat(const tmaring_scope *s, tmaring_i32 w
 /* One past the last vector of a thread's seat, for a row (or flat fill) of n elements at this phase. */
 TMARING_FN tmaring_i32 tmaring_scope_end(const tmaring_scope *s, tmaring_i32 warp, tmaring_i32 phase, tmaring_i32 n)
 {
-  const tmaring_i32 vectors = (phase + n + s->vec - 1) / s->vec;
-  if (s->kind != TMARING_SCOPE_FLAT) return vectors;
-  return (tmaring_i32)tmaring_min_i64(vectors, (tmaring_i64)(warp + 1) * s->chunk_vecs);
+  const tmaring_i32 vectors = (tmaring_i32)((tmaring_u32)(phase + n + s->vec - 1) / (tmaring_u32)s->vec);
+  const tmaring_i32 chunk_end = (warp + 1) * s->chunk_vecs;
+  return s->kind == TMARING_SCOPE_FLAT && chunk_end < vectors ? chunk_end : vectors;
 }
 
 /* Rows [first, last) of a fill of `rows` rows that belong to a unit. */

@@ -1,6 +1,7 @@
 /* The role loops of abi/roles.h on the GPU. A kernel class K supplies what a formula or a kernel author computes:
  *
  *   struct my_kernel {
+ *     static constexpr int kInputs = 1, kOutputs = 1; // streamed tensors
  *     static constexpr int kReductions = 0;    // passes over a row that end in a reduction
  *     static constexpr int kPasses = 1;        // passes in all
  *     static constexpr bool kGroup = false;    // rows are shared by several warps
@@ -8,6 +9,8 @@
  *     static constexpr bool kEdges = false;    // runs may not be whole 16-byte units
  *     static constexpr bool kPieces = false;   // rows longer than a stage
  *     static constexpr bool kDebug = false;    // bounded waits
+ *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
+ *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
  *     template <class E> __device__ void accumulate(E *e, const tmaring_fill *fill, tmaring_u32 stage, int iteration, int pass);
  *     template <class E> __device__ void partial(E *e, const tmaring_fill *fill, int iteration, int pass);
  *     template <class E> __device__ void finish(E *e, const tmaring_fill *fill, int iteration, int pass);
@@ -26,7 +29,8 @@ extern __shared__ __align__(128) unsigned char tmaring_shared[];
 
 /* What a thread knows about itself. */
 template <class K> struct tmaring_env {
-  const tmaring_args *args;
+  const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
+  tmaring_args view;        /* the same with K::specialise applied: constants fold, the rest stays in the parameter */
   tmaring_walk walk; /* of the arguments, or cut anew from an M in device memory */
   K *kernel;
   tmaring_u32 smem; /* 32-bit address of tmaring_shared */
@@ -35,16 +39,16 @@ template <class K> struct tmaring_env {
   bool issuer; /* pipelined: feeds the ring and stores */
   bool storer; /* warp-specialized: stores for its unit */
 
-  __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const { return smem + args->smem.full + 8 * stage; }
-  __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const { return smem + args->smem.empty + 8 * stage; }
+  __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const { return smem + view.smem.full + 8 * stage; }
+  __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const { return smem + view.smem.empty + 8 * stage; }
   /* Offset of a stage in tmaring_shared. */
   __device__ __forceinline__ tmaring_u32 stage(tmaring_u32 s) const
   {
-    return args->smem.stages + s * args->smem.stage_bytes;
+    return view.smem.stages + s * view.smem.stage_bytes;
   }
   __device__ __forceinline__ volatile tmaring_i64 *ticket(tmaring_u32 s) const
   {
-    return reinterpret_cast<volatile tmaring_i64 *>(tmaring_shared + args->smem.tickets) + s;
+    return reinterpret_cast<volatile tmaring_i64 *>(tmaring_shared + view.smem.tickets) + s;
   }
 };
 
@@ -91,7 +95,7 @@ static __device__ void tmaring_copy_bytes(E *e, unsigned char *to, const unsigne
 /* Arrivals at empty: one lane per warp, or every thread. `others`: the storer's own arrival comes later. */
 template <class E> static __device__ __forceinline__ void tmaring_release_stage(E *e, tmaring_u32 stage, bool others)
 {
-  if (e->args->cta.release == TMARING_RELEASE_THREAD) {
+  if (e->view.cta.release == TMARING_RELEASE_THREAD) {
     if (!(others && e->storer)) tmaring_mbarrier_arrive(e->empty(stage));
     return;
   }
@@ -109,8 +113,10 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_WAIT(f, try_, block)    block
 #define ROLE_CALL(f, call)           call
 #define ROLE_UNROLL                  _Pragma("unroll")
-#define ROLE_ARGS(e)                 ((e)->args)
+#define ROLE_ARGS(e)                 (&(e)->view)
 #define ROLE_WALK(e)                 (&(e)->walk)
+#define ROLE_INPUT(e, t)             (ROLE_KERNEL(e).kInputs == 1 ? &(e)->view.input[0] : &(e)->args->input[t])
+#define ROLE_OUTPUT(e, t)            (ROLE_KERNEL(e).kOutputs == 1 ? &(e)->view.output[0] : &(e)->args->output[t])
 #define ROLE_WORKER(e)               ((e)->worker)
 #define ROLE_WARP(e)                 ((e)->warp)
 #define ROLE_UNIT(e)                 ((e)->seat.unit)
@@ -129,15 +135,15 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_BLOCK_EMPTY(e, s, p)    tmaring_wait(e, 1, s, p)
 #define ROLE_EXPECT(e, s, bytes)     tmaring_mbarrier_arrive_expect_tx((e)->full(s), bytes)
 #define ROLE_LOAD(e, t, s, offset, address, bytes)                                                                     \
-  tmaring_bulk_load((e)->smem + (e)->stage(s) + (e)->args->input[t].slot + (offset), address, bytes, (e)->full(s))
+  tmaring_bulk_load((e)->smem + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes, (e)->full(s))
 #define ROLE_LOAD_EDGE(e, t, s, offset, address, bytes)                                                                \
-  tmaring_copy_bytes(e, tmaring_shared + (e)->stage(s) + (e)->args->input[t].slot + (offset),                          \
+  tmaring_copy_bytes(e, tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset),                          \
                      reinterpret_cast<const unsigned char *>(address), bytes)
 #define ROLE_STORE(e, t, s, offset, address, bytes)                                                                    \
-  tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + (e)->args->output[t].slot + (offset), bytes)
+  tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
 #define ROLE_STORE_EDGE(e, t, s, offset, address, bytes)                                                               \
   tmaring_copy_bytes(e, reinterpret_cast<unsigned char *>(address),                                                    \
-                     tmaring_shared + (e)->stage(s) + (e)->args->output[t].slot + (offset), bytes)
+                     tmaring_shared + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
 #define ROLE_COMMIT(e)               tmaring_bulk_commit()
 #define ROLE_WAIT_READ(f, e, n)      tmaring_bulk_wait_read(n)
 #define ROLE_FENCE(e)                tmaring_fence_proxy_async()
@@ -146,12 +152,12 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_RELEASE_STORER(e, s)    tmaring_mbarrier_arrive((e)->empty(s))
 #define ROLE_WARP_SYNC(e)            __syncwarp()
 #define ROLE_GROUP_SYNC(f, e)                                                                                          \
-  tmaring_named_barrier(1u + (tmaring_u32)(e)->seat.unit, 32u * (tmaring_u32)(e)->args->scope.warps_per_row)
+  tmaring_named_barrier(1u + (tmaring_u32)(e)->seat.unit, 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
 #define ROLE_CTA_SYNC(f, e)          __syncthreads()
 #define ROLE_TICKET_PUT(e, s, tile)  (*(e)->ticket(s) = (tile))
 #define ROLE_TICKET_GET(e, s, tile)  (*(tile) = *(e)->ticket(s))
 #define ROLE_TICKET_CLAIM(e, tile)                                                                                     \
-  (*(tile) = (e)->walk.workers + (tmaring_i64)atomicAdd(reinterpret_cast<unsigned *>((e)->args->counter_address), 1u))
+  (*(tile) = (e)->walk.workers + (tmaring_i64)atomicAdd(reinterpret_cast<unsigned *>((e)->view.counter_address), 1u))
 #define ROLE_ACCUMULATE(e, fill, s, iteration, pass) (e)->kernel->accumulate(e, fill, s, iteration, pass)
 #define ROLE_PARTIAL(e, fill, iteration, pass)       (e)->kernel->partial(e, fill, iteration, pass)
 #define ROLE_FINISH(e, fill, iteration, pass)        (e)->kernel->finish(e, fill, iteration, pass)
@@ -164,9 +170,9 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 /* One thread initialises the barriers, for itself, the copy engine and, after a barrier of the CTA, everyone. */
 template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e)
 {
-  const tmaring_cta *cta = &e->args->cta;
+  const tmaring_cta *cta = &e->view.cta;
   const tmaring_u32 warps = (tmaring_u32)tmaring_cta_consumer_warps(cta);
-  for (tmaring_u32 s = 0; s < e->args->stages; ++s) {
+  for (tmaring_u32 s = 0; s < e->view.stages; ++s) {
     tmaring_mbarrier_init(e->full(s), tmaring_ring_full_count());
     tmaring_mbarrier_init(e->empty(s), tmaring_ring_empty_count(cta->release, warps));
   }
@@ -177,7 +183,7 @@ template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e
 template <class E> static __device__ __forceinline__ void tmaring_tickets_end(E *e)
 {
   if (!tmaring_uses_tickets(&e->walk)) return;
-  unsigned *counter = reinterpret_cast<unsigned *>(e->args->counter_address);
+  unsigned *counter = reinterpret_cast<unsigned *>(e->view.counter_address);
   if (atomicAdd(counter + 1, 1u) == (unsigned)e->walk.workers - 1u) {
     counter[0] = 0;
     counter[1] = 0;
@@ -190,14 +196,16 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
 {
   const tmaring_thread thread = tmaring_cta_thread(&args->cta, (int)threadIdx.x, (int)threadIdx.y, (int)threadIdx.z);
   e->args = args;
-  e->walk = args->walk;
+  e->view = *args;
+  K::specialise(&e->view);
+  e->walk = e->view.walk;
   e->kernel = kernel;
   asm volatile("mov.u32 %0, %1;" : "=r"(e->smem) : "r"(tmaring_smem_address(tmaring_shared))); /* kept, not recomputed */
   e->worker = (tmaring_i32)blockIdx.x;
   e->role = thread.role;
   e->warp = thread.index / 32;
   e->lane = thread.index % 32;
-  e->seat = tmaring_scope_seat(&args->scope, e->warp, e->lane);
+  e->seat = tmaring_scope_seat(&e->view.scope, e->warp, e->lane);
   const bool leader = thread.role == TMARING_ROLE_CONSUMER && e->lane == 0;
   e->issuer = leader && e->warp == 0;
   e->storer = leader && e->seat.member == 0;
@@ -209,13 +217,13 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
 
 template <class E> static __device__ __forceinline__ void tmaring_start_arrive(E *e)
 {
-  const tmaring_u32 threads = 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->args->cta);
+  const tmaring_u32 threads = 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->view.cta);
   asm volatile("barrier.cta.arrive %0, %1;" ::"r"(TMARING_START_BARRIER), "r"(threads) : "memory");
 }
 
 template <class E> static __device__ __forceinline__ void tmaring_start_wait(E *e)
 {
-  tmaring_named_barrier(TMARING_START_BARRIER, 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->args->cta));
+  tmaring_named_barrier(TMARING_START_BARRIER, 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->view.cta));
 }
 
 /* Before any global access, by every CTA. The next grid may start early: it waits for the whole of this one in its turn. */
@@ -223,9 +231,9 @@ template <class E> static __device__ __forceinline__ void tmaring_wait_for_input
 {
   tmaring_dependency_wait();
   tmaring_dependency_launch();
-  if (e->args->rows_address) {
-    const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(e->args->rows_address);
-    tmaring_walk_set_rows(&e->walk, tmaring_max_i64(0, tmaring_min_i64(rows, e->args->walk.rows)));
+  if (e->view.rows_address) {
+    const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(e->view.rows_address);
+    tmaring_walk_set_rows(&e->walk, tmaring_max_i64(0, tmaring_min_i64(rows, e->view.walk.rows)));
   }
 }
 

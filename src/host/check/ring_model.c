@@ -150,7 +150,7 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
   *tile = tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * tmaring_walk_step(w);
   if (tmaring_uses_tickets(w)) {
     const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, tmaring__ring_stage_of(env->ring, number));
-    if (s->ticket_fill != number) return 0;
+    if (s->ticket_fill != number || s->ticket_tile == TMARING_TICKET_END) return 0;
     *tile = s->ticket_tile;
     part = s->ticket_part;
   } else if (number < 1 || number > fills_due(env)) {

@@ -12,8 +12,10 @@
 
 #include <stddef.h>
 
+#include "../base/detail.h"
 #include "../plan/plan_state.h"
 #include "mbarrier.h"
+#include "tmaring/abi/frames.h"
 
 #define TMARING__MAX_SLOTS  (2 * TMARING_MAX_STREAMS)
 #define TMARING__MAX_GROUPS (TMARING_MAX_STAGES + 4)
@@ -157,6 +159,9 @@ typedef struct tmaring__actor {
     tmaring_consumer_frame consumer;
     tmaring_pipeline_frame pipeline;
   } frame;
+  tmaring_fill fill; /* the current fill as the walk has it */
+  int64_t tile;      /* its raw tile */
+  uint32_t known;    /* 1: these two hold */
   uint32_t finished;
   uint32_t fills;   /* full waits passed: the current fill's number, from 1 */
   uint32_t freed;   /* empty waits passed */
@@ -196,7 +201,8 @@ void tmaring__ring_end(tmaring__env *env);
 void tmaring__ring_complete(tmaring__env *env, uint32_t stage, uint32_t index);
 /* Nobody can move: writes the fault. */
 void tmaring__ring_deadlock(tmaring__env *env);
-/* Fill `number` (from 1) of this worker as the walk has it; 0: there is none. Tickets: as put into the stage. */
+/* Fill `number` (from 1) of this worker as the walk has it; 0: there is none. Tickets: as put into the stage, so that it
+ * can be asked for only until the stage is released. */
 int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *fill, int64_t *tile);
 /* Enters a fault unless there is one already: "worker 3, consumer 1, wait full, stage 2, fill 17: ...". */
 void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char *primitive, uint32_t stage,

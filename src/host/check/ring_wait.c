@@ -40,7 +40,7 @@ static void take(tmaring__env *e, uint32_t barrier)
   join(tmaring__env_clock(e), tmaring__at_barrier(e->ring, e->state, barrier, 1), e->ring->actors);
 }
 
-static int blocked(tmaring__actor *a, tmaring__wait_kind wait, uint32_t stage, uint32_t parity)
+static int note_wait(tmaring__actor *a, tmaring__wait_kind wait, uint32_t stage, uint32_t parity)
 {
   a->wait = (uint32_t)wait;
   a->wait_stage = stage;
@@ -48,9 +48,16 @@ static int blocked(tmaring__actor *a, tmaring__wait_kind wait, uint32_t stage, u
   return 0;
 }
 
+/* A try that fails is no step. */
+static int blocked(tmaring__env *e, tmaring__wait_kind wait, uint32_t stage, uint32_t parity)
+{
+  e->steps -= 1;
+  return note_wait(tmaring__env_actor(e), wait, stage, parity);
+}
+
 static int passed(tmaring__env *e, tmaring__actor *a, uint32_t barrier)
 {
-  blocked(a, TMARING__WAIT_NONE, 0, 0);
+  note_wait(a, TMARING__WAIT_NONE, 0, 0);
   tmaring__env_spend(e);
   take(e, barrier);
   return 1;
@@ -69,12 +76,13 @@ int tmaring__role_try_full(tmaring__env *e, uint32_t stage, uint32_t parity)
   tmaring__actor *a = tmaring__env_actor(e);
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (!tmaring__role_stage(e, "wait full", stage, a->fills + 1)) return 0;
-  if (!tmaring__mbarrier_test(&s->full, parity)) return blocked(a, TMARING__WAIT_FULL, stage, parity);
+  if (!tmaring__mbarrier_test(&s->full, parity)) return blocked(e, TMARING__WAIT_FULL, stage, parity);
   tmaring__role_close_fill(e);
   tmaring__at_mark(e->ring, e->state, stage, e->actor)->phases = s->full.phase;
   a->fills += 1;
   a->passes = 0;
   a->row_stores = 0;
+  a->known = (uint32_t)tmaring__ring_fill(e, a->fills, &a->fill, &a->tile);
   return passed(e, a, full_index(stage));
 }
 
@@ -83,7 +91,7 @@ int tmaring__role_try_empty(tmaring__env *e, uint32_t stage, uint32_t parity)
   tmaring__actor *a = tmaring__env_actor(e);
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (!tmaring__role_stage(e, "wait empty", stage, a->freed + 1)) return 0;
-  if (!tmaring__mbarrier_test(&s->empty, parity)) return blocked(a, TMARING__WAIT_EMPTY, stage, parity);
+  if (!tmaring__mbarrier_test(&s->empty, parity)) return blocked(e, TMARING__WAIT_EMPTY, stage, parity);
   a->freed += 1;
   return passed(e, a, empty_index(stage));
 }
@@ -228,7 +236,7 @@ static uint32_t arrive_sync(tmaring__env *e, int32_t index, uint32_t count)
 static int passed_sync(tmaring__env *e, int32_t index, tmaring__wait_kind wait, uint32_t generation)
 {
   tmaring__actor *a = tmaring__env_actor(e);
-  if (tmaring__at_sync(e->ring, e->state, index)->generation == generation) return blocked(a, wait, 0, 0);
+  if (tmaring__at_sync(e->ring, e->state, index)->generation == generation) return note_wait(a, wait, 0, 0);
   return passed(e, a, sync_index(e->ring, index));
 }
 

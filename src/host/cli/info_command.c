@@ -25,7 +25,7 @@ typedef struct info {
   const char *nvrtc_file;
   char nvrtc_why[WHY];
   int cuda_usable;
-  char cuda_why[WHY];
+  char cuda_why[WHY + 32];
   device device[MOST_DEVICES];
 } info;
 
@@ -48,11 +48,11 @@ static void judge_cuda(info *in)
   in->cuda_usable = in->device_count > 0 && in->device[0].usable && has_code;
   if (in->cuda_usable) return;
   if (in->device_count == 0)
-    snprintf(in->cuda_why, WHY, "%s", in->driver_why[0] ? in->driver_why : "no device");
+    snprintf(in->cuda_why, sizeof in->cuda_why, "%s", in->driver_why[0] ? in->driver_why : "no device");
   else if (!in->device[0].usable)
-    snprintf(in->cuda_why, WHY, "%s", in->device[0].why);
+    snprintf(in->cuda_why, sizeof in->cuda_why, "%s", in->device[0].why);
   else
-    snprintf(in->cuda_why, WHY, "no built-in kernels, and %s", in->nvrtc_why);
+    snprintf(in->cuda_why, sizeof in->cuda_why, "no built-in kernels, and %s", in->nvrtc_why);
 }
 
 static void look(info *in)

@@ -68,7 +68,7 @@ int tmaring__job_begin(tmaring__job *job, const tmaring__request *request)
   memset(job, 0, sizeof *job);
   job->request = request;
   const tmaring_status status = tmaring_formula_parse(&job->formula, request->formula);
-  if (status != TMARING_OK) return tmaring__complain(status, "formula");
+  if (status != TMARING_OK) return tmaring__complain(status, NULL);
   const int code = load_parameters(job);
   if (code) return code;
   return request->bit & (TMARING__FOR_RUN | TMARING__FOR_BENCH) ? load_scalars(job) : 0;

@@ -50,7 +50,7 @@ static tmaring_status read_preamble(FILE *file, size_t *header_bytes)
 
 static tmaring_status read_header(tmaring__npy *array, FILE *file, int32_t type)
 {
-  size_t bytes;
+  size_t bytes = 0;
   TMARING__TRY(read_preamble(file, &bytes));
   char *const header = malloc(bytes + 1);
   if (!header) return tmaring__fail(TMARING_ERROR_MEMORY, "header: got no memory, needs %zu bytes; free some", bytes);

@@ -28,24 +28,35 @@ static void print_tensors(const tmaring__plan_view *view)
   }
 }
 
+static const char *plural(int64_t count)
+{
+  return count == 1 ? "" : "s";
+}
+
+static void print_tile(const tmaring__plan_view *view)
+{
+  const tmaring_walk *const w = &view->args.walk;
+  if (w->pieces == 1)
+    printf("         a tile is up to %d whole row%s: one fill\n", w->tile_rows, plural(w->tile_rows));
+  else if (w->spread)
+    printf("         a tile is one of %d pieces of a row, up to %d columns each: one fill\n", w->pieces, w->piece_cols);
+  else
+    printf("         a tile is a row in %d pieces of up to %d columns, streamed %d time%s: %d fills\n", w->pieces,
+           w->piece_cols, w->passes, plural(w->passes), view->fills_per_tile);
+}
+
 static void print_walk(const tmaring__plan_view *view)
 {
   const tmaring_walk *const w = &view->args.walk;
-  printf("walk     order %s, policy %s: %" PRId64 " tiles for %d workers\n",
+  printf("walk     order %s, policy %s: %" PRId64 " tile%s for %d worker%s\n",
          tmaring__word_text(tmaring__words_order, w->order), tmaring__word_text(tmaring__words_policy, w->policy),
-         (int64_t)w->tiles, w->workers);
+         (int64_t)w->tiles, plural(w->tiles), w->workers, plural(w->workers));
   if (w->order == TMARING_ORDER_TICKET)
     printf("         tiles are claimed in order, one ticket each; no surplus\n");
   else
-    printf("         up to %" PRId64 " slots per worker, %" PRId64 " in all, %" PRId64 " surplus\n", (int64_t)w->slots,
-           view->slots, view->surplus);
-  if (w->pieces == 1)
-    printf("         a tile is %d whole row%s: one fill\n", w->tile_rows, w->tile_rows == 1 ? "" : "s");
-  else if (w->spread)
-    printf("         a tile is one of %d pieces of a row, %d columns each: one fill\n", w->pieces, w->piece_cols);
-  else
-    printf("         a tile is a row in %d pieces of %d columns, streamed %d time%s: %d fills\n", w->pieces,
-           w->piece_cols, w->passes, w->passes == 1 ? "" : "s", view->fills_per_tile);
+    printf("         up to %" PRId64 " slot%s per worker, %" PRId64 " in all, %" PRId64 " surplus\n", (int64_t)w->slots,
+           plural(w->slots), view->slots, view->surplus);
+  print_tile(view);
 }
 
 static void print_ring(const tmaring__plan_view *view)
@@ -55,7 +66,7 @@ static void print_ring(const tmaring__plan_view *view)
          a->smem.stage_bytes, a->distance, a->distance + 1);
   printf("         full barrier counts %u, empty barrier %u (release %s); %u store%s may trail\n", view->full_count,
          view->empty_count, tmaring__word_text(tmaring__words_release, a->cta.release), a->store_lag,
-         a->store_lag == 1 ? "" : "s");
+         plural(a->store_lag));
 }
 
 static void print_cta(const tmaring__plan_view *view)
@@ -67,7 +78,7 @@ static void print_cta(const tmaring__plan_view *view)
     printf("; a stage is freed by %s", c->war == TMARING_WAR_MBARRIER ? "its empty barrier" : "the CTA barrier");
   else
     printf(", slab of %d on %s with the producer", c->slab, tmaring__word_text(tmaring__words_axis, c->role_axis));
-  printf("\n         %d CTA%s per SM", view->info.ctas_per_sm, view->info.ctas_per_sm == 1 ? "" : "s");
+  printf("\n         %d CTA%s per SM", view->info.ctas_per_sm, plural(view->info.ctas_per_sm));
   if (view->info.registers[0] || view->info.registers[1])
     printf("; registers: producer %d, consumers %d", view->info.registers[0], view->info.registers[1]);
   printf("%s\n", view->info.debug ? "; debug: waits are bounded" : "");
@@ -82,8 +93,8 @@ static void print_scope(const tmaring__plan_view *view)
   else if (s->kind == TMARING_SCOPE_LANES)
     printf("%d lanes share a row, %d rows per fill and unit", tmaring_scope_lanes(s), s->unit_rows);
   else
-    printf("%d warp%s share%s a row, %d row%s per fill and unit", s->warps_per_row, s->warps_per_row == 1 ? "" : "s",
-           s->warps_per_row == 1 ? "s" : "", s->unit_rows, s->unit_rows == 1 ? "" : "s");
+    printf("%d warp%s share%s a row, %d row%s per fill and unit", s->warps_per_row, plural(s->warps_per_row),
+           s->warps_per_row == 1 ? "s" : "", s->unit_rows, plural(s->unit_rows));
   printf("; %d elements per thread and step\n", s->vec);
 }
 
@@ -104,10 +115,10 @@ static void print_variants(const tmaring__plan_view *view)
   for (int32_t k = 0; k < plan->variant_count; ++k) {
     const tmaring__variant *const v = &plan->variant[k];
     printf("%s ", k ? "        " : "variants");
-    if (v->rows_limit == INT64_MAX)
-      printf("any other M");
-    else
+    if (k + 1 < plan->variant_count)
       printf("M <= %" PRId64, v->rows_limit);
+    else
+      printf("%s", k ? "larger M" : "any M");
     printf(": %u stages, %d workers, %d rows per tile, %d CTAs per SM\n", v->args.stages, v->args.walk.workers,
            v->args.walk.tile_rows, v->ctas_per_sm);
   }

@@ -9,6 +9,19 @@ static void set_region(tmaring__region *region, const char *name, uint32_t offse
   region->bytes = end - offset;
 }
 
+/* End of the row vectors that are kept in shared memory; the padding after them is no part of them. */
+static uint32_t vectors_end(const tmaring_args *a)
+{
+  uint32_t end = a->smem.vectors;
+  for (int32_t i = 0; i < a->vector_count; ++i) {
+    const tmaring_vector *const v = &a->vector[i];
+    if (v->smem == TMARING_NOT_STAGED) continue;
+    const uint32_t stop = v->smem + (uint32_t)a->walk.cols * tmaring_dtype_bytes(v->dtype);
+    if (stop > end) end = stop;
+  }
+  return end;
+}
+
 /* In the order of tmaring_smem. */
 static void set_regions(tmaring__plan_view *view)
 {
@@ -17,7 +30,7 @@ static void set_regions(tmaring__plan_view *view)
   set_region(&view->region[1], "empty barriers", m->empty, m->tickets);
   set_region(&view->region[2], "tickets", m->tickets, m->scratch);
   set_region(&view->region[3], "partial results", m->scratch, m->vectors);
-  set_region(&view->region[4], "row vectors", m->vectors, m->stages);
+  set_region(&view->region[4], "row vectors", m->vectors, vectors_end(&view->args));
   set_region(&view->region[5], "stages", m->stages, m->total);
 }
 

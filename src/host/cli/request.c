@@ -140,7 +140,7 @@ int tmaring__request_parse(tmaring__request *request, const char *command, unsig
   set_defaults(request, command, bit);
   make_long_options(list);
   opterr = 0;
-  optind = 1;
+  optind = 0; /* glibc: start anew */
   while ((kind = getopt_long(argc, argv, ":h", list, NULL)) != -1) {
     if (kind == ':' || kind == '?') return refuse_option(request, kind, argv);
     if (kind == 'h')

@@ -65,7 +65,8 @@ static tmaring_status agree_cols(const tmaring_parameter *parameter, const tmari
     extent->cols_owner = parameter->name;
   }
   if (tensor->cols == extent->cols) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_SHAPE, "%s.cols: got %lld, needs %lld: N of %s; all rows of a formula are equally long",
+  return tmaring__fail(TMARING_ERROR_SHAPE,
+                       "%s.cols: got %lld, needs %lld: N of %s; all rows of a formula are equally long",
                        parameter->name, (long long)tensor->cols, (long long)extent->cols, extent->cols_owner);
 }
 
@@ -86,7 +87,8 @@ static tmaring_status agree_rows(const tmaring_parameter *parameter, const tmari
                        parameter->name, (long long)tensor->rows, (long long)extent->rows, extent->rows_owner);
 }
 
-tmaring_status tmaring__tensor_check(const tmaring_parameter *parameter, tmaring_tensor *tensor, tmaring__extent *extent)
+tmaring_status tmaring__tensor_check(const tmaring_parameter *parameter, tmaring_tensor *tensor,
+                                     tmaring__extent *extent)
 {
   if (tensor->size != sizeof *tensor) {
     return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s.size: got %zu, needs %zu; start from TMARING_TENSOR_INIT",
@@ -102,8 +104,9 @@ tmaring_status tmaring__tensor_check(const tmaring_parameter *parameter, tmaring
 static tmaring_status machine_field(const char *field, int64_t got, int64_t needs)
 {
   if (got >= needs) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_ARGUMENT, "machine.%s: got %lld, needs at least %lld; start from tmaring_machine_h200",
-                       field, (long long)got, (long long)needs);
+  return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                       "machine.%s: got %lld, needs at least %lld; start from tmaring_machine_h200", field,
+                       (long long)got, (long long)needs);
 }
 
 tmaring_status tmaring__machine_check(const tmaring_machine *machine)

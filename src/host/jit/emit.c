@@ -28,6 +28,13 @@ void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *pla
   *spec = (tmaring__kernel_spec){0};
   spec->program = tmaring__formula_program(plan->formula);
   spec->code = plan->code;
+  spec->dense = spec->whole = 1;
+  for (int32_t i = 0; i < plan->variant_count; ++i) {
+    const tmaring_args *a = &plan->variant[i].args;
+    spec->whole = spec->whole && a->walk.pieces == 1;
+    for (int32_t k = 0; k < a->input_count; ++k) spec->dense = spec->dense && a->input[k].dense;
+    for (int32_t k = 0; k < a->output_count; ++k) spec->dense = spec->dense && a->output[k].dense;
+  }
   for (int32_t i = 0; i < plan->tensor_count; ++i) {
     const tmaring__slot slot = tmaring__formula_slot(plan->formula, i);
     const tmaring_dtype dtype = plan->tensor[i].dtype;
@@ -44,11 +51,35 @@ void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *pla
 static void emit_traits(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
   const tmaring__code *c = &spec->code;
-  tmaring__text_add(out, "  static constexpr int kReductions = %d, kPasses = %d, kVec = %d;\n", (int)P->reduction_passes,
-                    (int)P->passes, (int)c->vec);
+  tmaring__text_add(out, "  static constexpr int kInputs = %d, kOutputs = %d, kReductions = %d, kPasses = %d, kVec = %d;\n",
+                    (int)P->input_count, (int)P->output_count, (int)P->reduction_passes, (int)P->passes, (int)c->vec);
   tmaring__text_add(out,
                     "  static constexpr bool kGroup = %d, kStaged = %d, kEdges = %d, kPieces = %d, kFlat = %d, kDebug = %d;\n",
                     (int)c->group, (int)c->staged, !c->aligned, (int)c->pieces, (int)c->flat, (int)c->debug);
+}
+
+static void emit_stream_facts(tmaring__text *out, const tmaring__kernel_spec *spec, const char *name, int count,
+                              const tmaring_dtype *dtype)
+{
+  tmaring__text_add(out, "    a->%s_count = %d;\n", name, count);
+  for (int i = 0; i < count; ++i) {
+    tmaring__text_add(out, "    a->%s[%d].elem_bytes = %u;\n", name, i, (unsigned)tmaring_dtype_bytes(dtype[i]));
+    if (spec->dense) tmaring__text_add(out, "    a->%s[%d].dense = 1;\n", name, i);
+  }
+}
+
+/* What the kernel knows of its arguments. */
+static void emit_specialise(tmaring__text *out, const tmaring__kernel_spec *spec)
+{
+  tmaring__text_add(out, "\n  static __device__ __forceinline__ void specialise(tmaring_args *a)\n  {\n");
+  emit_stream_facts(out, spec, "input", P->input_count, spec->input);
+  emit_stream_facts(out, spec, "output", P->output_count, spec->output);
+  tmaring__text_add(out, "    a->scope.vec = kVec;\n    a->scope.kind = %s;\n",
+                    spec->code.flat ? "TMARING_SCOPE_FLAT" : "TMARING_SCOPE_WARP");
+  if (spec->code.flat || spec->code.group) tmaring__text_add(out, "    a->scope.lanes_log2 = 5;\n");
+  if (!spec->code.group) tmaring__text_add(out, "    a->scope.warps_per_row = 1;\n");
+  if (spec->whole) tmaring__text_add(out, "    a->walk.pieces = a->walk.passes = 1;\n    a->walk.spread = 0;\n");
+  tmaring__text_add(out, "  }\n");
 }
 
 static void emit_members(tmaring__text *out, const tmaring__kernel_spec *spec)
@@ -86,15 +117,15 @@ static void emit_row_pointers(tmaring__text *out, const tmaring__kernel_spec *sp
 {
   for (int i = 0; i < P->node_count; ++i) {
     if (!set->has[i] || P->node[i].op != TMARING__OP_INPUT) continue;
-    tmaring__text_add(out, "      const unsigned char *px%d = tmaring_row_staged(e, &e->args->input[%d], fill, stage, s);\n",
+    tmaring__text_add(out, "      const unsigned char *px%d = tmaring_row_staged(e, &e->view.input[%d], fill, stage, s);\n",
                       (int)P->node[i].index, (int)P->node[i].index);
   }
   if (!is_output_pass(spec, pass)) return;
   for (int i = 0; i < P->output_count; ++i) {
     tmaring__text_add(out, "      unsigned char *py%d = ", i);
     tmaring__text_add(out,
-                      spec->code.staged ? "tmaring_row_staged(e, &e->args->output[%d], fill, stage, s);\n"
-                                        : "tmaring_row_global(&e->args->output[%d], fill, s);\n",
+                      spec->code.staged ? "tmaring_row_staged(e, &e->view.output[%d], fill, stage, s);\n"
+                                        : "tmaring_row_global(&e->view.output[%d], fill, s);\n",
                       i);
   }
 }
@@ -105,7 +136,7 @@ static void emit_loads(tmaring__text *out, const tmaring__kernel_spec *spec, con
     const tmaring__node *n = &P->node[i];
     if (!set->has[i]) continue;
     if (n->op == TMARING__OP_INPUT) {
-      tmaring__text_add(out, "        float x%d[kVec];\n        tmaring_load<%s, kVec, !kEdges>(x%d, px%d, c, s.n);\n",
+      tmaring__text_add(out, "        float x%d[kVec];\n        tmaring_load<%s, kVec, !kEdges, TMARING_SHARED>(x%d, px%d, c, s.n);\n",
                         (int)n->index, tmaring__emit_dtype(spec->input[n->index]), (int)n->index, (int)n->index);
     } else if (n->op == TMARING__OP_VECTOR) {
       tmaring__text_add(
@@ -162,8 +193,9 @@ static void emit_vector_results(tmaring__text *out, const tmaring__kernel_spec *
   }
   if (!is_output_pass(spec, pass)) return;
   for (int i = 0; i < P->output_count; ++i) {
-    tmaring__text_add(out, "        %stmaring_store<%s, kVec, !kEdges>(py%d, y%d, c, s.n);\n",
-                      spec->code.staged ? "" : "if (fill->valid) ", tmaring__emit_dtype(spec->output[i]), i, i);
+    tmaring__text_add(out, "        %stmaring_store<%s, kVec, !kEdges, %s>(py%d, y%d, c, s.n);\n",
+                      spec->code.staged ? "" : "if (fill->valid) ", tmaring__emit_dtype(spec->output[i]),
+                      spec->code.staged ? "TMARING_SHARED" : "TMARING_GLOBAL", i, i);
   }
 }
 
@@ -273,7 +305,7 @@ static void emit_row_store(tmaring__text *out, const tmaring__kernel_spec *spec)
   for (int i = 0; i < P->row_output_count; ++i) {
     const char *dtype = tmaring__emit_dtype(spec->row_output[i]);
     tmaring__text_add(out,
-                      "    tmaring_store_one<%s>(reinterpret_cast<unsigned char *>(e->args->row_output[%d].base) + "
+                      "    tmaring_store_one<%s, TMARING_GLOBAL>(reinterpret_cast<unsigned char *>(e->args->row_output[%d].base) + "
                       "(fill->row + s.row) * tmaring_bytes<%s>(), ",
                       dtype, i, dtype);
     tmaring__emit_operand(out, P, P->row_output[i]);
@@ -296,6 +328,7 @@ void tmaring__emit(tmaring__text *out, const tmaring__kernel_spec *spec)
   tmaring__text_add(out, "#include \"tmaring/device/row.cuh\"\n\nstruct tmaring_formula {\n");
   emit_traits(out, spec);
   emit_members(out, spec);
+  emit_specialise(out, spec);
   emit_begin(out);
   emit_accumulate(out, spec);
   emit_partial(out, spec);

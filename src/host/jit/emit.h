@@ -9,6 +9,8 @@
 typedef struct tmaring__kernel_spec {
   const tmaring__program *program;
   tmaring__code code;
+  int32_t dense; /* every streamed tensor has rows that follow one another */
+  int32_t whole; /* rows are never cut into pieces */
   tmaring_dtype input[TMARING_MAX_STREAMS], output[TMARING_MAX_STREAMS];
   tmaring_dtype vector[TMARING_MAX_VECTORS], row_scalar[TMARING_MAX_VECTORS], row_output[TMARING_MAX_VECTORS];
 } tmaring__kernel_spec;

@@ -29,27 +29,28 @@ static tmaring_status refuse_alignment(const tmaring_plan *plan, int32_t tensor,
     return tmaring__fail(TMARING_ERROR_ALIGNMENT, "%s: got address 0x%llx, needs a multiple of the element size %u",
                          tensor_name(plan, tensor), (unsigned long long)address, (unsigned)elem_bytes);
   }
-  return tmaring__fail(TMARING_ERROR_ALIGNMENT,
-                       "%s: got address 0x%llx, which is %llu modulo %u, needs a multiple of %u as the plan was told; plan "
-                       "with a smaller alignment of this tensor",
-                       tensor_name(plan, tensor), (unsigned long long)address, (unsigned long long)(address % alignment),
-                       (unsigned)alignment, (unsigned)alignment);
+  return tmaring__fail(
+      TMARING_ERROR_ALIGNMENT,
+      "%s: got address 0x%llx, which is %llu modulo %u, needs a multiple of %u as the plan was told; plan "
+      "with a smaller alignment of this tensor",
+      tensor_name(plan, tensor), (unsigned long long)address, (unsigned long long)(address % alignment),
+      (unsigned)alignment, (unsigned)alignment);
 }
 
-static tmaring_status refuse_overlap(const tmaring_plan *plan, const tmaring__extent_bytes *extents, int32_t output,
+static tmaring_status refuse_overlap(const tmaring_plan *plan, const tmaring__span *extents, int32_t output,
                                      int32_t other)
 {
-  return tmaring__fail(TMARING_ERROR_ALIAS,
-                       "%s: got bytes 0x%llx .. 0x%llx, which overlap %s at 0x%llx .. 0x%llx; needs memory of its own, or exactly "
-                       "an input's address, dtype and pitch",
-                       tensor_name(plan, output), (unsigned long long)extents[output].begin,
-                       (unsigned long long)extents[output].end, tensor_name(plan, other),
-                       (unsigned long long)extents[other].begin, (unsigned long long)extents[other].end);
+  return tmaring__fail(
+      TMARING_ERROR_ALIAS,
+      "%s: got bytes 0x%llx .. 0x%llx, which overlap %s at 0x%llx .. 0x%llx; needs memory of its own, or exactly "
+      "an input's address, dtype and pitch",
+      tensor_name(plan, output), (unsigned long long)extents[output].begin, (unsigned long long)extents[output].end,
+      tensor_name(plan, other), (unsigned long long)extents[other].begin, (unsigned long long)extents[other].end);
 }
 
 /* ---- tensors ---- */
 
-static void enter_stream(tmaring_stream *stream, tmaring__extent_bytes *bytes, const tmaring_walk *walk, uint64_t address)
+static void enter_stream(tmaring_stream *stream, tmaring__span *bytes, const tmaring_walk *walk, uint64_t address)
 {
   bytes->width = (int64_t)walk->cols * stream->elem_bytes;
   bytes->pitch = stream->pitch;
@@ -59,7 +60,7 @@ static void enter_stream(tmaring_stream *stream, tmaring__extent_bytes *bytes, c
   stream->hull_end = bytes->end;
 }
 
-static void enter_vector(tmaring_vector *vector, tmaring__extent_bytes *bytes, int64_t count, uint64_t address)
+static void enter_vector(tmaring_vector *vector, tmaring__span *bytes, int64_t count, uint64_t address)
 {
   bytes->width = count * tmaring_dtype_bytes(vector->dtype);
   bytes->pitch = 0;
@@ -68,7 +69,7 @@ static void enter_vector(tmaring_vector *vector, tmaring__extent_bytes *bytes, i
   vector->base = address;
 }
 
-static void enter_tensor(tmaring_args *args, tmaring__slot slot, tmaring__extent_bytes *bytes, uint64_t address)
+static void enter_tensor(tmaring_args *args, tmaring__slot slot, tmaring__span *bytes, uint64_t address)
 {
   bytes->begin = address;
   bytes->kind = (int32_t)slot.kind;
@@ -83,7 +84,7 @@ static void enter_tensor(tmaring_args *args, tmaring__slot slot, tmaring__extent
 
 static tmaring_status enter_tensors(const tmaring_plan *plan, void *const *data, tmaring_args *args)
 {
-  tmaring__extent_bytes extents[TMARING__MAX_TENSORS];
+  tmaring__span extents[TMARING__MAX_TENSORS];
   int32_t output, other;
   if (!data) return tmaring__fail(TMARING_ERROR_ARGUMENT, "data: got NULL, needs an address per tensor parameter");
   for (int32_t i = 0; i < plan->tensor_count; ++i) {
@@ -112,7 +113,8 @@ static tmaring_status enter_scalars(const tmaring_plan *plan, const float *scala
     parameter.size = sizeof parameter;
     TMARING__TRY(tmaring_formula_scalar(plan->formula, i, &parameter));
     if (parameter.has_default) continue;
-    return tmaring__fail(TMARING_ERROR_ARGUMENT, "scalars: got NULL, needs a value for %s, which has no default", parameter.name);
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "scalars: got NULL, needs a value for %s, which has no default",
+                         parameter.name);
   }
   return TMARING_OK;
 }
@@ -122,9 +124,10 @@ static tmaring_status enter_workspace(void *workspace, tmaring_args *args)
   const uint64_t address = (uint64_t)(uintptr_t)workspace;
   if (args->walk.order != TMARING_ORDER_TICKET) return TMARING_OK;
   if (address == 0) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "workspace: got NULL, needs %d bytes for tickets; see tmaring_workspace_bytes and tmaring_workspace_init",
-                         TMARING_WORKSPACE_BYTES);
+    return tmaring__fail(
+        TMARING_ERROR_ARGUMENT,
+        "workspace: got NULL, needs %d bytes for tickets; see tmaring_workspace_bytes and tmaring_workspace_init",
+        TMARING_WORKSPACE_BYTES);
   }
   if (address % 8 != 0) {
     return tmaring__fail(TMARING_ERROR_ALIGNMENT, "workspace: got address 0x%llx, needs a multiple of 8",

@@ -61,11 +61,19 @@ tmaring_status tmaring_workspace_init(const tmaring_kernel *kernel, void *worksp
   return kernel->calls->workspace_init(kernel->state, workspace, stream);
 }
 
-tmaring_status tmaring_launch(const tmaring_kernel *kernel, const tmaring_launch_params *params, struct CUstream_st *stream)
+tmaring_status tmaring_launch(const tmaring_kernel *kernel, const tmaring_launch_params *params,
+                              struct CUstream_st *stream)
 {
   tmaring_args args;
   TMARING__NEED(kernel);
   TMARING__TRY(tmaring__encode(kernel->plan, params, &args));
   if (params->rows == 0) return TMARING_OK;
   return kernel->calls->launch(kernel->state, kernel->plan, &args, params->flags, stream);
+}
+
+tmaring_status tmaring_kernel_fault(const tmaring_kernel *kernel, tmaring_fault *fault)
+{
+  TMARING__NEED(kernel);
+  TMARING__NEED(fault);
+  return kernel->calls->fault(kernel->state, fault);
 }

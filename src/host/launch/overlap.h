@@ -5,15 +5,15 @@
 #include "../plan/plan_state.h"
 
 /* The bytes of one tensor parameter: `rows` runs of `width` bytes, `pitch` apart. */
-typedef struct tmaring__extent_bytes {
+typedef struct tmaring__span {
   uint64_t begin, end; /* hull */
   int64_t pitch, width;
   int32_t dtype;
   int32_t kind; /* tmaring__slot_kind */
-} tmaring__extent_bytes;
+} tmaring__span;
 
-/* 0 where every output is apart from all other tensors, or is exactly an [M,N] input (same address, dtype and pitch); inputs
- * may share bytes. Else 1, and the two offending parameters. No allocation. */
-int tmaring__overlap_find(const tmaring__extent_bytes *extents, int32_t count, int32_t *output, int32_t *other);
+/* 0 where every output is apart from all other tensors, or is exactly an [M,N] input (same address, dtype and pitch);
+ * inputs may share bytes. Else 1, and the two offending parameters. No allocation. */
+int tmaring__overlap_find(const tmaring__span *extents, int32_t count, int32_t *output, int32_t *other);
 
 #endif

@@ -27,8 +27,8 @@ static tmaring_status check_consumers(const tmaring_cta *cta)
   const int64_t threads = (int64_t)cta->consumers[0] * cta->consumers[1] * cta->consumers[2];
   if (threads % 32 != 0) {
     return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                         "consumers: got %dx%dx%d = %lld threads, needs whole warps: a multiple of 32", cta->consumers[0],
-                         cta->consumers[1], cta->consumers[2], (long long)threads);
+                         "consumers: got %dx%dx%d = %lld threads, needs whole warps: a multiple of 32",
+                         cta->consumers[0], cta->consumers[1], cta->consumers[2], (long long)threads);
   }
   if (threads > MAX_BLOCK_THREADS) {
     return tmaring__fail(TMARING_ERROR_CAPACITY, "consumers: needs %lld threads, a block allows %d; use fewer",
@@ -56,21 +56,24 @@ static tmaring_status refuse_slab(const tmaring_cta *cta, int32_t fault, int sha
 {
   const char *axis = axis_name[cta->role_axis];
   if (fault == 0 && !sharing) {
-    return tmaring__fail(TMARING_ERROR_CAPACITY,
-                         "consumers: %dx%dx%d with a producer slab on axis %s needs more threads than the %d that a block allows; "
-                         "use fewer consumers or mode pipelined",
-                         cta->consumers[0], cta->consumers[1], cta->consumers[2], axis, MAX_BLOCK_THREADS);
+    return tmaring__fail(
+        TMARING_ERROR_CAPACITY,
+        "consumers: %dx%dx%d with a producer slab on axis %s needs more threads than the %d that a block allows; "
+        "use fewer consumers or mode pipelined",
+        cta->consumers[0], cta->consumers[1], cta->consumers[2], axis, MAX_BLOCK_THREADS);
   }
   if (fault == 0) {
-    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                         "registers: %dx%dx%d with a producer slab on axis %s has no layout of at most %d threads in which "
-                         "each warpgroup of 128 threads has one role; pad another axis or leave registers out",
-                         cta->consumers[0], cta->consumers[1], cta->consumers[2], axis, MAX_BLOCK_THREADS);
+    return tmaring__fail(
+        TMARING_ERROR_UNSUPPORTED,
+        "registers: %dx%dx%d with a producer slab on axis %s has no layout of at most %d threads in which "
+        "each warpgroup of 128 threads has one role; pad another axis or leave registers out",
+        cta->consumers[0], cta->consumers[1], cta->consumers[2], axis, MAX_BLOCK_THREADS);
   }
-  return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                       "consumers: %dx%dx%d with a producer slab on axis %s would mix roles in the warp of thread %d; make "
-                       "the extent below that axis a multiple of 32 or pad another axis",
-                       cta->consumers[0], cta->consumers[1], cta->consumers[2], axis, (int)fault - 1);
+  return tmaring__fail(
+      TMARING_ERROR_UNSUPPORTED,
+      "consumers: %dx%dx%d with a producer slab on axis %s would mix roles in the warp of thread %d; make "
+      "the extent below that axis a multiple of 32 or pad another axis",
+      cta->consumers[0], cta->consumers[1], cta->consumers[2], axis, (int)fault - 1);
 }
 
 /* The thinnest slab whose roles go by whole warps (register sharing: by whole warpgroups). */
@@ -98,8 +101,8 @@ static tmaring_status check_registers(const int32_t *registers)
   }
   if (registers[0] <= registers[1]) return TMARING_OK;
   return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                       "registers: got %d for the producer, needs at most the %d of the consumers; swap them", registers[0],
-                       registers[1]);
+                       "registers: got %d for the producer, needs at most the %d of the consumers; swap them",
+                       registers[0], registers[1]);
 }
 
 /* Registers per thread that a CTA starts with when it has an SM of its own: what register sharing redistributes. */
@@ -109,23 +112,26 @@ static int32_t start_registers(const tmaring_machine *machine, int32_t threads)
   return each < 256 ? each : 256;
 }
 
-/* A take that the pool cannot serve blocks for ever, so that the sums must fit; and a role may not take less than it has. */
-static tmaring_status share_registers(tmaring__decision *decision, const tmaring_machine *machine, tmaring__notes *notes)
+/* A take that the pool cannot serve blocks for ever, so that the sums must fit; and a role may not take less than it
+ * has. */
+static tmaring_status share_registers(tmaring__decision *decision, const tmaring_machine *machine,
+                                      tmaring__notes *notes)
 {
   int32_t *registers = decision->registers;
   const int32_t consumers = tmaring_cta_consumer_threads(&decision->cta), slab = decision->threads - consumers;
   const int32_t start = start_registers(machine, decision->threads);
   if (registers[1] < start) {
-    tmaring__note_add(notes, "registers of the consumers %d -> %d: a CTA of %d threads starts with as many", registers[1],
-                      start, decision->threads);
+    tmaring__note_add(notes, "registers of the consumers %d -> %d: a CTA of %d threads starts with as many",
+                      registers[1], start, decision->threads);
     registers[1] = start;
   }
   const int32_t needs = slab * registers[0] + consumers * registers[1], pool = start * decision->threads;
   if (needs > pool) {
-    return tmaring__fail(TMARING_ERROR_CAPACITY,
-                         "registers: %d threads of the producer's warpgroups x %d + %d consumers x %d need %d, the pool of a "
-                         "CTA of %d threads holds %d; lower one of them",
-                         slab, registers[0], consumers, registers[1], needs, decision->threads, pool);
+    return tmaring__fail(
+        TMARING_ERROR_CAPACITY,
+        "registers: %d threads of the producer's warpgroups x %d + %d consumers x %d need %d, the pool of a "
+        "CTA of %d threads holds %d; lower one of them",
+        slab, registers[0], consumers, registers[1], needs, decision->threads, pool);
   }
   decision->max_threads = decision->threads; /* the launch bound fixes the pool, so it is exact */
   decision->max_ctas = 1;
@@ -143,8 +149,10 @@ static int32_t bound_threads(int32_t threads)
 static tmaring_status bound_ctas(tmaring__decision *decision, const tmaring_machine *machine)
 {
   if (decision->threads > machine->threads_per_sm) {
-    return tmaring__fail(TMARING_ERROR_CAPACITY, "threads: needs %d in a block, an SM of the machine allows %d; use fewer "
-                         "consumers", decision->threads, machine->threads_per_sm);
+    return tmaring__fail(TMARING_ERROR_CAPACITY,
+                         "threads: needs %d in a block, an SM of the machine allows %d; use fewer "
+                         "consumers",
+                         decision->threads, machine->threads_per_sm);
   }
   int32_t ctas = TUNING_MAX_CTAS;
   decision->max_threads = bound_threads(decision->threads);
@@ -163,7 +171,8 @@ static tmaring_status ask_registers(tmaring__decision *decision, const tmaring_p
   *sharing = 0;
   if ((asked[0] == TMARING_AUTO || asked[0] == 0) && (asked[1] == TMARING_AUTO || asked[1] == 0)) return TMARING_OK;
   if (decision->cta.mode == TMARING_MODE_PIPELINED) {
-    tmaring__note_add(notes, "registers %d, %d -> none: every thread of a pipelined CTA has the same role", asked[0], asked[1]);
+    tmaring__note_add(notes, "registers %d, %d -> none: every thread of a pipelined CTA has the same role", asked[0],
+                      asked[1]);
     return TMARING_OK;
   }
   TMARING__TRY(check_registers(asked));

@@ -116,8 +116,9 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
 static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
 {
   const tmaring__facts *facts = m->facts;
-  const int64_t row = facts->dense ? tmaring__candidate_row_bytes(c, facts)
-                                   : (int64_t)tmaring_round_up((tmaring_u64)tmaring__candidate_row_bytes(c, facts) + 15, 16);
+  const int64_t row = facts->dense
+                          ? tmaring__candidate_row_bytes(c, facts)
+                          : (int64_t)tmaring_round_up((tmaring_u64)tmaring__candidate_row_bytes(c, facts) + 15, 16);
   int64_t rows = tmaring_max_i64(1, target / row);
   if (!facts->dense) rows = tmaring_min_i64(rows, TUNING_MAX_RUNS);
   c->tile_rows = (int32_t)rows; /* the scope may depend on whether a fill is one row */
@@ -154,9 +155,9 @@ static void cut_row(tmaring__candidate *c, const tmaring__facts *facts, int64_t 
   const tmaring__program *program = facts->program;
   c->piece_cols = (int32_t)piece_cols;
   c->pieces = (int32_t)tmaring_ceil_div(facts->cols, piece_cols);
-  /* a piece may be a tile of its own where nothing is written once per row, and where tile indexes stay within 31 bits */
-  c->spread = program->reduction_passes == 0 && program->row_output_count == 0 &&
-              facts->rows <= 2147483647 / c->pieces;
+  /* a piece may be a tile of its own where nothing is written once per row, and where tile indexes stay within 31 bits
+   */
+  c->spread = program->reduction_passes == 0 && program->row_output_count == 0 && facts->rows <= 2147483647 / c->pieces;
   c->passes = program->reduction_passes > 0 ? program->passes : 1;
 }
 
@@ -178,15 +179,16 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
   add(m, &c);
 }
 
-/* One kind of cut with every number of CTAs per SM and every size of fill. */
+/* One kind of cut with every size of fill. Fewer CTAs per SM only where nothing else fits: the number is part of the
+ * code, and one number for most M and N means that few kernels serve them all. */
 static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t))
 {
   int fits = 0;
-  const int32_t before = m->list->count;
-  for (int32_t ctas = m->decision->max_ctas; ctas >= 1; --ctas) {
+  for (int32_t ctas = m->decision->max_ctas; ctas >= 1 && !fits; --ctas) {
+    const int32_t before = m->list->count;
     for (int32_t i = 0; i < FILL_TARGETS; ++i) cut(m, ctas, fill_targets[i]);
+    for (int32_t i = before; i < m->list->count; ++i) fits |= m->list->item[i].fits;
   }
-  for (int32_t i = before; i < m->list->count; ++i) fits |= m->list->item[i].fits;
   return fits;
 }
 

@@ -8,7 +8,7 @@
 typedef struct tmaring__candidate {
   int32_t ctas_per_sm;
   int32_t workers;
-  int32_t tile_rows;  /* R */
+  int32_t tile_rows; /* R */
   int32_t pieces, piece_cols, spread, passes;
   tmaring_scope scope;
   int32_t stages, distance;

@@ -47,11 +47,11 @@ tmaring_status tmaring__choose_refuse(const tmaring__candidates *list)
     if (!closest || excess(&list->item[i]) < excess(closest)) closest = &list->item[i];
   }
   if (!closest) return tmaring__fail(TMARING_ERROR_INTERNAL, "candidates: got none, needs one; report this");
-  return tmaring__fail(TMARING_ERROR_CAPACITY,
-                       "shared memory: needs %lld bytes (%d stages x %d rows of %d columns), the machine allows %d; lower "
-                       "stages, tile_rows or piece_cols",
-                       (long long)closest->needs_bytes, closest->stages, closest->tile_rows, closest->piece_cols,
-                       closest->budget_bytes);
+  return tmaring__fail(
+      TMARING_ERROR_CAPACITY,
+      "shared memory: needs %lld bytes (%d stages x %d rows of %d columns), the machine allows %d; lower "
+      "stages, tile_rows or piece_cols",
+      (long long)closest->needs_bytes, closest->stages, closest->tile_rows, closest->piece_cols, closest->budget_bytes);
 }
 
 void tmaring__choose_explain(const tmaring__candidates *list, tmaring__notes *notes)
@@ -62,8 +62,7 @@ void tmaring__choose_explain(const tmaring__candidates *list, tmaring__notes *no
     if (c->fits || dropped++ >= 4) continue; /* the smallest fill of a kind says it all */
     tmaring__text text = {0};
     tmaring__candidate_print(&text, c);
-    if (text.data)
-      tmaring__note_add(notes, "dropped: %s: a CTA may take %d", text.data, c->budget_bytes);
+    if (text.data) tmaring__note_add(notes, "dropped: %s: a CTA may take %d", text.data, c->budget_bytes);
     tmaring__text_free(&text);
   }
 }

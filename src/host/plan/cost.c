@@ -14,7 +14,8 @@ static double greatest(double a, double b)
 }
 
 /* One fill of one worker: barriers, copies to issue, and the steps of its busiest lane. */
-static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d, int32_t order)
+static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                      int32_t order)
 {
   const tmaring__program *program = facts->program;
   const int64_t cols = c->pieces > 1 ? c->piece_cols : facts->cols, vectors = tmaring_ceil_div(cols, facts->vec);
@@ -66,6 +67,7 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
   cost.memory_ns = bytes / rate;
   cost.worker_ns = (double)cost.fills * one_fill;
   cost.ramp_ns = TUNING_RAMP_NS + fill_load * (double)workers / rate + one_fill;
-  cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns);
+  cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) +
+                  TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);
   return cost;
 }

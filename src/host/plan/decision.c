@@ -57,8 +57,7 @@ static void decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, tmarin
   }
   cta->role_axis = TMARING_AXIS_X;
   cta->war = asked_or(o->war, TUNING_WAR);
-  if (o->role_axis != TMARING_AUTO)
-    tmaring__note_add(notes, "role_axis: left out: a pipelined CTA has one role");
+  if (o->role_axis != TMARING_AUTO) tmaring__note_add(notes, "role_axis: left out: a pipelined CTA has one role");
   if (cta->war == TMARING_WAR_CTA_BARRIER && cta->release != TMARING_RELEASE_WARP) {
     tmaring__note_add(notes, "release thread -> warp: with WAR by CTA barrier nobody arrives at the empty barriers");
     cta->release = TMARING_RELEASE_WARP;
@@ -89,20 +88,22 @@ static void decide_store(tmaring__decision *d, const tmaring_plan_options *o, co
   d->store = asked_or(o->store, TUNING_STORE);
   if (d->store == TMARING_STORE_BULK && facts->program->output_count == 0) {
     if (o->store != TMARING_AUTO)
-      tmaring__note_add(notes, "store bulk -> direct: the formula has no [M,N] output; values per row go from registers");
+      tmaring__note_add(notes,
+                        "store bulk -> direct: the formula has no [M,N] output; values per row go from registers");
     d->store = TMARING_STORE_DIRECT;
   }
 }
 
-/* An output may take the slot of an input whose elements lie at the same offsets of it, each input once. Aligned plans only:
- * else the two tensors' rows have phases of their own. */
+/* An output may take the slot of an input whose elements lie at the same offsets of it, each input once. Aligned plans
+ * only: else the two tensors' rows have phases of their own. */
 static void decide_in_place(tmaring__decision *d, const tmaring__facts *facts, tmaring__notes *notes)
 {
   int32_t taken[TMARING_MAX_STREAMS] = {0};
   for (int32_t o = 0; o < TMARING_MAX_STREAMS; ++o) d->in_place[o] = -1;
   if (d->store != TMARING_STORE_BULK) return;
   if (!facts->aligned) {
-    tmaring__note_add(notes, "staged results have slots of their own: in place needs N, pitch and alignment in whole 16 bytes");
+    tmaring__note_add(
+        notes, "staged results have slots of their own: in place needs N, pitch and alignment in whole 16 bytes");
     return;
   }
   for (int32_t o = 0; o < facts->program->output_count; ++o) {
@@ -121,7 +122,8 @@ static const char *flat_obstacle(const tmaring__facts *facts, const tmaring__dec
   if (p->reduction_passes > 0) return "the formula reduces over rows";
   if (p->vector_count > 0) return "the formula has [N] inputs";
   if (p->row_scalar_count + p->row_output_count > 0) return "the formula has values per row";
-  if (!facts->dense && d->tile_rows != TMARING_AUTO && d->tile_rows > 1) return "pitched rows are not one run of memory";
+  if (!facts->dense && d->tile_rows != TMARING_AUTO && d->tile_rows > 1)
+    return "pitched rows are not one run of memory";
   return NULL;
 }
 
@@ -139,9 +141,11 @@ static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, co
   d->warps_per_row = d->scope == TMARING_SCOPE_GROUP ? o->warps_per_row : TMARING_AUTO;
   d->lanes_per_row = d->scope == TMARING_SCOPE_LANES ? o->lanes_per_row : TMARING_AUTO;
   if (o->warps_per_row != TMARING_AUTO && d->scope != TMARING_SCOPE_GROUP)
-    tmaring__note_add(notes, "warps_per_row: left out: it belongs to scope group, the scope is %s", tmaring__scope_name(d->scope));
+    tmaring__note_add(notes, "warps_per_row: left out: it belongs to scope group, the scope is %s",
+                      tmaring__scope_name(d->scope));
   if (o->lanes_per_row != TMARING_AUTO && d->scope != TMARING_SCOPE_LANES)
-    tmaring__note_add(notes, "lanes_per_row: left out: it belongs to scope lanes, the scope is %s", tmaring__scope_name(d->scope));
+    tmaring__note_add(notes, "lanes_per_row: left out: it belongs to scope lanes, the scope is %s",
+                      tmaring__scope_name(d->scope));
 }
 
 static tmaring_status check_group(const tmaring__decision *d)
@@ -150,13 +154,15 @@ static tmaring_status check_group(const tmaring__decision *d)
   if (d->scope != TMARING_SCOPE_GROUP || each == TMARING_AUTO) return TMARING_OK;
   if (warps % each != 0) {
     return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                         "warps_per_row: got %d, needs a divisor of the %d consumer warps; change one of them", each, warps);
+                         "warps_per_row: got %d, needs a divisor of the %d consumer warps; change one of them", each,
+                         warps);
   }
   if (each > 1 && each < warps && warps / each > TMARING_MAX_GROUP_UNITS) {
-    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                         "warps_per_row: got %d, which makes %d groups of the %d consumer warps; a CTA has barriers for %d: "
-                         "use more warps per row",
-                         each, warps / each, warps, TMARING_MAX_GROUP_UNITS);
+    return tmaring__fail(
+        TMARING_ERROR_UNSUPPORTED,
+        "warps_per_row: got %d, which makes %d groups of the %d consumer warps; a CTA has barriers for %d: "
+        "use more warps per row",
+        each, warps / each, warps, TMARING_MAX_GROUP_UNITS);
   }
   return TMARING_OK;
 }
@@ -174,8 +180,8 @@ static void decide_pieces(tmaring__decision *d, const tmaring_plan_options *o, c
   }
   const int64_t whole = tmaring_ceil_div(d->piece_cols, facts->vec) * facts->vec;
   if (whole != d->piece_cols)
-    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole vectors of %d elements", d->piece_cols, (long long)whole,
-                      facts->vec);
+    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole vectors of %d elements", d->piece_cols,
+                      (long long)whole, facts->vec);
   d->piece_cols = whole < facts->cols ? (int32_t)whole : facts->cols;
   if (d->piece_cols < facts->cols && d->tile_rows != TMARING_AUTO && d->tile_rows != 1) {
     tmaring__note_add(notes, "tile_rows %d -> 1: a fill holds a piece of one row", d->tile_rows);

@@ -8,10 +8,10 @@
 typedef struct tmaring__decision {
   tmaring_cta cta;
   int32_t threads;
-  int32_t max_threads;   /* launch bound */
-  int32_t max_ctas;      /* per SM, by threads and registers */
-  int32_t registers[2];  /* 0, 0: no register sharing */
-  int32_t order;         /* tmaring_order, or TMARING_AUTO: by the bytes moved */
+  int32_t max_threads;  /* launch bound */
+  int32_t max_ctas;     /* per SM, by threads and registers */
+  int32_t registers[2]; /* 0, 0: no register sharing */
+  int32_t order;        /* tmaring_order, or TMARING_AUTO: by the bytes moved */
   int32_t policy;
   int32_t store;
   int32_t scope;         /* tmaring_scope_kind; AUTO: by the row */

@@ -6,8 +6,8 @@
 #include "../describe/tensor_check.h"
 
 /* Checks the tensors whose parameters are matrices (or are not), so that N comes from the matrices. */
-static tmaring_status check_tensors(const tmaring_formula *formula, tmaring_tensor *tensors, int32_t count, int matrices,
-                                    tmaring__extent *extent)
+static tmaring_status check_tensors(const tmaring_formula *formula, tmaring_tensor *tensors, int32_t count,
+                                    int matrices, tmaring__extent *extent)
 {
   for (int32_t i = 0; i < count; ++i) {
     tmaring_parameter parameter;
@@ -86,8 +86,9 @@ static tmaring_status check_count(const tmaring_formula *formula, int32_t count)
 {
   const int32_t needs = tmaring_formula_tensor_count(formula);
   if (count == needs) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_ARGUMENT, "count: got %d tensors, needs %d: one for each tensor parameter of the formula",
-                       (int)count, (int)needs);
+  return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                       "count: got %d tensors, needs %d: one for each tensor parameter of the formula", (int)count,
+                       (int)needs);
 }
 
 static tmaring_status check_program(const tmaring__program *program)

@@ -5,7 +5,8 @@
 #include "../base/detail.h"
 #include "plan_state.h"
 
-/* Grows while a plan is made. A note that does not fit the table is dropped; out of memory is remembered in `failed`. */
+/* Grows while a plan is made. A note that does not fit the table is dropped; out of memory is remembered in `failed`.
+ */
 typedef struct tmaring__notes {
   char *text[TMARING__MAX_NOTES]; /* owned */
   int32_t count;

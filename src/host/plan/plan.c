@@ -11,8 +11,9 @@
 static tmaring_status note_shape(const tmaring__facts *facts, const tmaring__decision *decision, tmaring__notes *notes)
 {
   if (!facts->aligned)
-    tmaring__note_add(notes, "edges: N, a pitch or an alignment is no multiple of 16 bytes: loads take aligned windows, edges go "
-                             "by ordinary loads and stores");
+    tmaring__note_add(
+        notes, "edges: N, a pitch or an alignment is no multiple of 16 bytes: loads take aligned windows, edges go "
+               "by ordinary loads and stores");
   if (!facts->dense) tmaring__note_add(notes, "pitched: rows are copied one by one");
   if (decision->registers[1] > 0)
     tmaring__note_add(notes, "registers: one CTA per SM, so that register sharing has the whole pool");

@@ -31,21 +31,34 @@ typedef struct option_range {
 
 /* Registers have rules of their own (block.c). Sizes are bounded so that products of two stay within 64 bits. */
 static const option_range ranges[] = {
-    RANGE(mode, 0, 1),          RANGE(war, 0, 1),           RANGE(role_axis, 0, 2),
-    RANGE(consumers[0], 1, 1024), RANGE(consumers[1], 1, 1024), RANGE(consumers[2], 1, 64),
-    RANGE(stages, 1, TMARING_MAX_STAGES), RANGE(prefetch, -TMARING_MAX_STAGES, TMARING_MAX_STAGES - 1),
-    RANGE(order, 0, 3),         RANGE(policy, 0, 3),        RANGE(release, 0, 1),
-    RANGE(store, 0, 1),         RANGE(scope, 0, 5),         RANGE(warps_per_row, 1, 32),
-    RANGE(lanes_per_row, 1, 16), RANGE(tile_rows, 1, 1 << 20), RANGE(piece_cols, 1, 2147483647),
-    RANGE(workers, 1, 1 << 20), RANGE(debug, 0, 1),
+    RANGE(mode, 0, 1),
+    RANGE(war, 0, 1),
+    RANGE(role_axis, 0, 2),
+    RANGE(consumers[0], 1, 1024),
+    RANGE(consumers[1], 1, 1024),
+    RANGE(consumers[2], 1, 64),
+    RANGE(stages, 1, TMARING_MAX_STAGES),
+    RANGE(prefetch, -TMARING_MAX_STAGES, TMARING_MAX_STAGES - 1),
+    RANGE(order, 0, 3),
+    RANGE(policy, 0, 3),
+    RANGE(release, 0, 1),
+    RANGE(store, 0, 1),
+    RANGE(scope, 0, 5),
+    RANGE(warps_per_row, 1, 32),
+    RANGE(lanes_per_row, 1, 16),
+    RANGE(tile_rows, 1, 1 << 20),
+    RANGE(piece_cols, 1, 2147483647),
+    RANGE(workers, 1, 1 << 20),
+    RANGE(debug, 0, 1),
 };
 
 static tmaring_status check_prefetch(const tmaring_plan_options *o)
 {
   if (o->stages == TMARING_AUTO || o->prefetch == TMARING_AUTO) return TMARING_OK;
   if (o->prefetch >= -o->stages && o->prefetch < o->stages) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_ARGUMENT, "prefetch: got %d, needs %d .. %d with %d stages; a negative p means stages + p",
-                       o->prefetch, -o->stages, o->stages - 1, o->stages);
+  return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                       "prefetch: got %d, needs %d .. %d with %d stages; a negative p means stages + p", o->prefetch,
+                       -o->stages, o->stages - 1, o->stages);
 }
 
 tmaring_status tmaring__options_check(const tmaring_plan_options *options)

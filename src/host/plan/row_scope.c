@@ -24,7 +24,8 @@ static int32_t log2_lanes(int64_t vectors)
 static int32_t group_of(int64_t least, int32_t warps)
 {
   int32_t each = 1;
-  while (each < warps && (each < least || warps % each != 0 || (each > 1 && warps / each > TMARING_MAX_GROUP_UNITS))) ++each;
+  while (each < warps && (each < least || warps % each != 0 || (each > 1 && warps / each > TMARING_MAX_GROUP_UNITS)))
+    ++each;
   return each;
 }
 

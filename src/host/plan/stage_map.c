@@ -62,8 +62,8 @@ static tmaring_u32 enter_stream(tmaring_stream *stream, const tmaring_stream *kn
   return slot + stream->slot_bytes;
 }
 
-static void enter_outputs(tmaring_args *args, tmaring_u32 slot, const tmaring__candidate *c, const tmaring__facts *facts,
-                          const tmaring__decision *d)
+static void enter_outputs(tmaring_args *args, tmaring_u32 slot, const tmaring__candidate *c,
+                          const tmaring__facts *facts, const tmaring__decision *d)
 {
   for (int32_t i = 0; i < args->output_count; ++i) {
     const tmaring_u32 at = d->in_place[i] >= 0 ? args->input[d->in_place[i]].slot : slot;
@@ -102,7 +102,8 @@ void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate,
   args->row_scalar_count = program->row_scalar_count;
   args->row_output_count = program->row_output_count;
   args->scalar_count = program->scalar_count;
-  tmaring__stage_layout(&args->smem, candidate, facts, decision, tmaring__stage_bytes(candidate, facts, decision, NULL));
+  tmaring__stage_layout(&args->smem, candidate, facts, decision,
+                        tmaring__stage_bytes(candidate, facts, decision, NULL));
   for (int32_t i = 0; i < args->input_count; ++i)
     slot = enter_stream(&args->input[i], &facts->input[i], slot, candidate, facts);
   enter_outputs(args, slot, candidate, facts, decision);

@@ -4,8 +4,8 @@
 
 #include "candidate.h"
 
-/* Bytes of one stage: a slot per input, and one per output staged apart from the inputs. 64-bit: a cut that is far too large
- * comes out as such. *load_bytes, if not NULL, gets the inputs' part. */
+/* Bytes of one stage: a slot per input, and one per output staged apart from the inputs. 64-bit: a cut that is far too
+ * large comes out as such. *load_bytes, if not NULL, gets the inputs' part. */
 int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
                              const tmaring__decision *decision, int64_t *load_bytes);
 

@@ -1,5 +1,5 @@
-/* Every tuned number of the planner. Measured on one H200 unless a line says otherwise; changing one changes speed, never
- * results. */
+/* Every tuned number of the planner. Measured on one H200 unless a line says otherwise; changing one changes speed,
+ * never results. */
 #ifndef TMARING_HOST_TUNING_H
 #define TMARING_HOST_TUNING_H
 
@@ -18,25 +18,32 @@
 
 /* ---- candidates ---- */
 
-/* Bytes of a fill per tensor. 8-16 KiB were best; smaller ones serve small M, larger ones long rows. */
-#define TUNING_FILL_BYTES {2048, 4096, 8192, 16384, 32768}
+/* Bytes of a fill per tensor. 8-16 KiB were best; smaller ones serve small M. A row longer than that is a fill of its
+ * own. */
+#define TUNING_FILL_BYTES                                                                                              \
+  {                                                                                                                    \
+    1024, 2048, 4096, 8192, 16384                                                                                      \
+  }
 /* CTAs per SM: one or two were best, more share out the shared memory too thinly. */
 #define TUNING_MAX_CTAS 2
 /* Registers that a thread of any formula should have; bounds the CTAs per SM. */
 #define TUNING_MIN_REGISTERS 64
-/* Stages: 3-6 of 8-16 KiB were best; small fills take more to keep the same bytes in flight. Two is the least that overlaps. */
+/* Stages: 3-6 of 8-16 KiB were best; small fills take more to keep the same bytes in flight. Two is the least that
+ * overlaps. */
 #define TUNING_MIN_STAGES 2
 #define TUNING_MAX_STAGES 12
 /* Bytes in flight per SM that stages are added for. 48 KiB saturate an H200; the rest rides out uneven arrival. */
 #define TUNING_FLIGHT_BYTES 98304
 /* [N] inputs are copied to shared memory up to this size in all; beyond it the stages are worth more than the copy. */
 #define TUNING_VECTOR_BYTES 32768
-/* Rows of formulas without reductions are cut into pieces from this size on, so that fills stay near the sizes above. */
+/* Rows of formulas without reductions are cut into pieces from this size on, so that fills stay near the sizes above.
+ */
 #define TUNING_LONG_ROW_BYTES 32768
 /* Runs of a fill, per tensor, where rows are not dense: one lane issues them all, about 20 ns each. */
 #define TUNING_MAX_RUNS 64
-/* Vectors (16 bytes) per lane and row at which another warp joins the row; and the same where few rows must fill the GPU. */
-#define TUNING_VECTORS_PER_LANE 4
+/* Vectors (16 bytes) per lane and row at which another warp joins the row; and the same where few rows must fill the
+ * GPU. */
+#define TUNING_VECTORS_PER_LANE          4
 #define TUNING_VECTORS_PER_LANE_FEW_ROWS 1
 /* Rows per SM below which latency of a row counts more than throughput. */
 #define TUNING_FEW_ROWS_PER_SM 2
@@ -51,18 +58,23 @@
 #define TUNING_SM_RATE 60.0
 /* Latency under load: 48 KiB per SM in flight at the full rate (Little's law). */
 #define TUNING_LATENCY_NS 1500.0
+/* What of the shorter of memory time and workers' time is not hidden behind the longer. */
+#define TUNING_OVERLAP_LOSS 0.25
 /* Per fill: barrier wait, walk, arrival. Per bulk copy beyond the first of a fill. Per step of 16 bytes per lane. */
 #define TUNING_FILL_NS 120.0
 #define TUNING_COPY_NS 20.0
 #define TUNING_STEP_NS 12.0
 /* Per reduction over a row: the butterfly, and the barrier where warps share the row. */
 #define TUNING_REDUCE_NS 60.0
-#define TUNING_GROUP_NS 80.0
+#define TUNING_GROUP_NS  80.0
 /* A claim from the ticket counter; most of it is hidden behind the fills in flight. */
 #define TUNING_TICKET_NS 20.0
 
 /* ---- variants by M: bytes moved at which another one may take over ---- */
 
-#define TUNING_CLASS_BYTES {1.0 * 1048576.0, 10.0 * 1048576.0, TUNING_TICKET_BYTES}
+#define TUNING_CLASS_BYTES                                                                                             \
+  {                                                                                                                    \
+    1.0 * 1048576.0, 10.0 * 1048576.0, TUNING_TICKET_BYTES                                                             \
+  }
 
 #endif

@@ -58,7 +58,8 @@ static int64_t rows_limit(const work *w, const tmaring__candidate *c, int32_t or
 {
   int64_t limit = tmaring_min_i64((int64_t)1 << 48, ((int64_t)1 << 62) / tmaring_max_i64(1, w->facts->max_pitch_bytes));
   if (c->spread) limit = tmaring_min_i64(limit, 2147483647 / c->pieces);
-  if (order == TMARING_ORDER_TICKET) limit = tmaring_min_i64(limit, 2147483647 / (c->spread ? c->pieces : 1) * (int64_t)c->tile_rows);
+  if (order == TMARING_ORDER_TICKET)
+    limit = tmaring_min_i64(limit, 2147483647 / (c->spread ? c->pieces : 1) * (int64_t)c->tile_rows);
   return limit;
 }
 
@@ -133,8 +134,9 @@ static void explain(const tmaring__candidate *c, const tmaring__cost *cost, int6
   tmaring__text text = {0};
   tmaring__candidate_print(&text, c);
   if (text.data) {
-    tmaring__note_add(notes, "chosen at M = %lld: %s: %.2f us (ramp %.2f, memory %.2f, workers %.2f)", (long long)rows, text.data,
-                      cost->total_ns / 1e3, cost->ramp_ns / 1e3, cost->memory_ns / 1e3, cost->worker_ns / 1e3);
+    tmaring__note_add(notes, "chosen at M = %lld: %s: %.2f us (ramp %.2f, memory %.2f, workers %.2f)", (long long)rows,
+                      text.data, cost->total_ns / 1e3, cost->ramp_ns / 1e3, cost->memory_ns / 1e3,
+                      cost->worker_ns / 1e3);
   }
   tmaring__text_free(&text);
 }

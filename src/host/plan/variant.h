@@ -8,8 +8,8 @@
 tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candidates *list, const tmaring__facts *facts,
                                       const tmaring__decision *decision, tmaring__notes *notes);
 
-/* Sets the rows of a variant's arguments and trims the grid to the work. Refuses a row count past the last variant's limit:
- * ERROR_CAPACITY. Never allocates. */
+/* Sets the rows of a variant's arguments and trims the grid to the work. Refuses a row count past the last variant's
+ * limit: ERROR_CAPACITY. Never allocates. */
 tmaring_status tmaring__variant_set_rows(const tmaring_plan *plan, tmaring_args *args, int64_t rows);
 
 #endif
