@@ -127,7 +127,7 @@ Test(cover, pairs_cpu, .timeout = 400)
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
   pairwise *cover = build();
-  run_cover(&v, cover, 1 << 19);
+  run_cover(&v, cover, 1 << 22);
   free(cover);
 }
 

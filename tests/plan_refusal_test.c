@@ -1,13 +1,11 @@
 /* The planner: what it normalises, with a note, and what it refuses, naming the field, what it got and what it needs.
  */
 #include <criterion/criterion.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../src/host/plan/plan_state.h"
 #include "support/draft.h"
-
-#define OPEN TMARING_AUTO
 
 /* ---- normalised ---- */
 
@@ -277,7 +275,7 @@ Test(plan_refusal, tensors_are_named, .timeout = 10)
 
 Test(plan_refusal, machines_without_limits, .timeout = 10)
 {
-  static const char *const words[3] = {"sm_count", "got 0", "at least 1"};
+  static const char *const words[3] = {"sm_count", "got 0", "1 .. 65536"};
   draft d = draft_make("y = x + x", TMARING_F32, 100, 256);
   d.machine.sm_count = 0;
   expect_refused(&d, TMARING_ERROR_ARGUMENT, words, "no SM");

@@ -84,7 +84,7 @@ Test(plans, random_cpu, .timeout = 240)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_plans(&v, 400, 20);
+  run_plans(&v, 1000, 20);
 }
 
 Test(plans, random_cuda, .timeout = 500)

@@ -349,6 +349,7 @@ void section_big(char *vectors)
       for (int policy = 0; policy < (order == TMARING_ORDER_TICKET ? 1 : 3); ++policy) {
         tmaring_plan_options o = automatic();
         o.mode = mode[0], o.war = mode[1], o.order = order, o.policy = order == TMARING_ORDER_TICKET ? 2 : policy;
+        o.tile_rows = order == TMARING_ORDER_SPLIT ? 1 : 16, o.stages = 4;
         add_plan(all, p, o, k, vectors, policies[o.policy]);
       }
   race("y = x + x f32 [1048573, 256]", p.bytes(), k, all);
@@ -364,14 +365,27 @@ void section_small(char *vectors)
   add_cub<float4, Twice4>(all, "CUB DeviceTransform, 16 B", p, k);
   add_plan(all, p, automatic(), k, vectors, "auto: ");
   for (int store = 0; store < 2; ++store)
+    for (int threads : {128, 256})
+      for (int rows : {8, 16})
+        for (auto &mode : kModes)
+          for (int order : {TMARING_ORDER_CYCLIC, TMARING_ORDER_TICKET})
+            for (int stages : {2, 4}) {
+              tmaring_plan_options o = automatic();
+              o.mode = mode[0], o.war = mode[1], o.order = order, o.tile_rows = rows, o.stages = stages, o.store = store;
+              o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1;
+              add_plan(all, p, o, k, vectors);
+            }
+  for (int threads : {64, 128, 256})
     for (int rows : {4, 8, 16})
       for (auto &mode : kModes)
-        for (int order : {TMARING_ORDER_CYCLIC, TMARING_ORDER_BLOCKED, TMARING_ORDER_TICKET})
-          for (int stages : {4}) {
-            tmaring_plan_options o = automatic();
-            o.mode = mode[0], o.war = mode[1], o.order = order, o.tile_rows = rows, o.stages = stages, o.store = store;
-            add_plan(all, p, o, k, vectors);
-          }
+        for (int stages : {1, 2}) { // a CTA per tile, or per two
+          if (mode[1] == TMARING_WAR_MBARRIER) continue;
+          tmaring_plan_options o = automatic();
+          o.mode = mode[0], o.war = mode[1], o.order = TMARING_ORDER_CYCLIC, o.tile_rows = rows, o.stages = stages;
+          o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1, o.workers = (8191 + rows - 1) / rows / stages;
+          o.store = TMARING_STORE_DIRECT;
+          add_plan(all, p, o, k, vectors);
+        }
   race("y = x + x f32 [8191, 256]", p.bytes(), k, all);
 }
 

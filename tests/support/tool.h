@@ -14,7 +14,8 @@ typedef struct tool_result {
 tool_result tool_run(const char *first, ...);
 void tool_result_free(tool_result *result);
 
-/* A path in the temporary folder, of this process and this name. Static storage, one per slot 0 .. 3; tool_run uses slot 0. */
+/* A path in the temporary folder, of this process and this name. Static storage, one per slot 0 .. 3; tool_run uses
+ * slot 0. */
 const char *tool_path(int slot, const char *name);
 
 #endif

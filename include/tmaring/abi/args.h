@@ -60,25 +60,26 @@ typedef struct tmaring_fault {
   tmaring_u64 fill;
 } tmaring_fault;
 
+/* What every CTA reads first lies together: a launch starts with cold constant caches, one miss per 64 bytes. */
 typedef struct tmaring_args {
   tmaring_u32 abi_version; /* TMARING_ABI_VERSION */
   tmaring_u32 stages;      /* S */
   tmaring_u32 distance;    /* P, in [0, S-1] */
   tmaring_u32 store_lag;   /* tmaring_ring_store_lag */
-  tmaring_walk walk;
   tmaring_cta cta;
-  tmaring_scope scope;
+  tmaring_walk walk;
   tmaring_smem smem;
+  tmaring_u64 rows_address;    /* 0, or device address of an int64 M <= walk.rows */
+  tmaring_u64 counter_address; /* tickets: two u32 in the workspace: next ticket, CTAs done */
+  tmaring_u64 fault_address;   /* debug kernels: a tmaring_fault */
   tmaring_i32 input_count, output_count, vector_count, row_scalar_count, row_output_count, scalar_count;
+  tmaring_scope scope;
   tmaring_stream input[TMARING_MAX_STREAMS];
   tmaring_stream output[TMARING_MAX_STREAMS];
   tmaring_vector vector[TMARING_MAX_VECTORS];     /* [N] inputs */
   tmaring_vector row_scalar[TMARING_MAX_VECTORS]; /* [M] inputs */
   tmaring_vector row_output[TMARING_MAX_VECTORS]; /* [M] outputs */
   float scalar[TMARING_MAX_SCALARS];
-  tmaring_u64 rows_address;    /* 0, or device address of an int64 M <= walk.rows */
-  tmaring_u64 counter_address; /* tickets: two u32 in the workspace: next ticket, CTAs done */
-  tmaring_u64 fault_address;   /* debug kernels: a tmaring_fault */
 } tmaring_args;
 
 #define TMARING_WORKSPACE_BYTES 16

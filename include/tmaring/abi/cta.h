@@ -9,12 +9,12 @@
 #include "ring.h"
 
 typedef struct tmaring_cta {
-  tmaring_i32 mode;         /* tmaring_mode */
-  tmaring_i32 war;          /* tmaring_war; pipelined only */
-  tmaring_i32 release;      /* tmaring_release */
-  tmaring_i32 role_axis;    /* tmaring_axis of the slab; warp-specialized only */
   tmaring_i32 consumers[3]; /* extent of the block of consumers on x, y, z, in threads */
   tmaring_i32 slab;         /* thickness of the slab on role_axis; 0 when pipelined */
+  tmaring_i32 role_axis;    /* tmaring_axis of the slab; warp-specialized only */
+  tmaring_i32 release;      /* tmaring_release */
+  tmaring_i32 mode;         /* tmaring_mode */
+  tmaring_i32 war;          /* tmaring_war; pipelined only */
 } tmaring_cta;
 
 typedef enum tmaring_role { TMARING_ROLE_CONSUMER = 0, TMARING_ROLE_PRODUCER = 1, TMARING_ROLE_IDLE = 2 } tmaring_role;
@@ -46,25 +46,20 @@ TMARING_FN tmaring_i32 tmaring_cta_threads(const tmaring_cta *c)
   return tmaring_cta_extent(c, 0) * tmaring_cta_extent(c, 1) * tmaring_cta_extent(c, 2);
 }
 
+/* No indexing by role_axis: this runs before anything else in a kernel, and a dependent load there costs time. A coordinate
+ * can only lie past the block of consumers on the axis that the slab pads. */
 TMARING_FN tmaring_thread tmaring_cta_thread(const tmaring_cta *c, tmaring_i32 x, tmaring_i32 y, tmaring_i32 z)
 {
   tmaring_thread t;
-  tmaring_i32 nx = c->consumers[0], ny = c->consumers[1];
-  const tmaring_i32 along = c->role_axis == TMARING_AXIS_X ? x : c->role_axis == TMARING_AXIS_Y ? y : z;
-  const int in_slab = c->slab > 0 && along >= c->consumers[c->role_axis];
-  if (in_slab) {
-    if (c->role_axis == TMARING_AXIS_X) {
-      x -= nx;
-      nx = c->slab;
-    } else if (c->role_axis == TMARING_AXIS_Y) {
-      y -= ny;
-      ny = c->slab;
-    } else {
-      z -= c->consumers[2];
-    }
+  const tmaring_i32 nx = c->consumers[0], ny = c->consumers[1], nz = c->consumers[2];
+  const int on_x = x >= nx, on_y = y >= ny, on_z = z >= nz;
+  if (!(on_x || on_y || on_z)) {
+    t.role = TMARING_ROLE_CONSUMER;
+    t.index = x + nx * (y + ny * z);
+    return t;
   }
-  t.index = x + nx * (y + ny * z);
-  t.role = !in_slab ? TMARING_ROLE_CONSUMER : t.index < 32 ? TMARING_ROLE_PRODUCER : TMARING_ROLE_IDLE;
+  t.index = on_x ? x - nx + c->slab * (y + ny * z) : on_y ? x + nx * (y - ny + c->slab * z) : x + nx * (y + ny * (z - nz));
+  t.role = t.index < 32 ? TMARING_ROLE_PRODUCER : TMARING_ROLE_IDLE;
   return t;
 }
 

@@ -26,7 +26,7 @@ typedef struct tmaring_stream {
   tmaring_u32 slot_bytes;
   tmaring_i32 dtype;     /* tmaring_dtype */
   tmaring_u32 elem_bytes;
-  tmaring_i32 dense;     /* 1: pitch == N * elem_bytes, so that whole rows follow one another */
+  tmaring_i32 dense;     /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
 } tmaring_stream;
 
 typedef struct tmaring_run {

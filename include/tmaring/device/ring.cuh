@@ -167,14 +167,16 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 
 /* ---- kernel body ------------------------------------------------------------------------------------------------- */
 
-/* One thread initialises the barriers, for itself, the copy engine and, after a barrier of the CTA, everyone. */
+/* One thread initialises the barriers; after a barrier of the CTA they hold for everyone. Uniform addresses: a lane per stage
+ * would take turns, and slower ones. */
 template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e)
 {
-  const tmaring_cta *cta = &e->view.cta;
-  const tmaring_u32 warps = (tmaring_u32)tmaring_cta_consumer_warps(cta);
+  const tmaring_u32 warps = (tmaring_u32)tmaring_cta_consumer_warps(&e->view.cta);
+  const tmaring_u32 releases = tmaring_ring_empty_count(e->view.cta.release, warps);
+#pragma unroll 4
   for (tmaring_u32 s = 0; s < e->view.stages; ++s) {
     tmaring_mbarrier_init(e->full(s), tmaring_ring_full_count());
-    tmaring_mbarrier_init(e->empty(s), tmaring_ring_empty_count(cta->release, warps));
+    tmaring_mbarrier_init(e->empty(s), releases);
   }
   tmaring_fence_mbarrier_init();
 }
@@ -226,14 +228,25 @@ template <class E> static __device__ __forceinline__ void tmaring_start_wait(E *
   tmaring_named_barrier(TMARING_START_BARRIER, 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->view.cta));
 }
 
+/* Cuts the work anew for an M in device memory. Not inlined: it divides. */
+static __device__ __noinline__ tmaring_walk tmaring_walk_of_rows(const tmaring_args *args)
+{
+  tmaring_walk walk = args->walk;
+  const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(args->rows_address);
+  tmaring_walk_set_rows(&walk, tmaring_max_i64(0, tmaring_min_i64(rows, walk.rows)));
+  return walk;
+}
+
 /* Before any global access, by every CTA. The next grid may start early: it waits for the whole of this one in its turn. */
 template <class E> static __device__ __forceinline__ void tmaring_wait_for_inputs(E *e)
 {
   tmaring_dependency_wait();
   tmaring_dependency_launch();
   if (e->view.rows_address) {
-    const tmaring_i64 rows = *reinterpret_cast<const volatile tmaring_i64 *>(e->view.rows_address);
-    tmaring_walk_set_rows(&e->walk, tmaring_max_i64(0, tmaring_min_i64(rows, e->view.walk.rows)));
+    const tmaring_walk walk = tmaring_walk_of_rows(e->args);
+    e->walk.rows = walk.rows;
+    e->walk.tiles = walk.tiles;
+    e->walk.slots = walk.slots;
   }
 }
 
@@ -278,8 +291,8 @@ template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER,
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, K *kernel)
 {
   tmaring_env<K> env;
-  if (args->abi_version != TMARING_ABI_VERSION) __trap();
   tmaring_env_init(&env, args, kernel);
+  if (env.role == TMARING_ROLE_CONSUMER && args->abi_version != TMARING_ABI_VERSION) __trap();
   if (!WARP_SPECIALIZED) {
     tmaring_run_pipelined(&env);
   } else if (env.role == TMARING_ROLE_CONSUMER) {

@@ -1,9 +1,9 @@
-/* Binds the role loops of abi/roles.h to the ring model, as protothreads: a point is a label that the loop returns to, the
- * line number is kept in the frame. Define nothing before it; a test that plays mutants redefines single macros after it and
- * then includes abi/roles.h itself.
+/* Binds the role loops of abi/roles.h to the ring model, as protothreads: a point is a label that the loop returns to,
+ * the line number is kept in the frame. Define nothing before it; a test that plays mutants redefines single macros
+ * after it and then includes abi/roles.h itself.
  *
- * A role function returns a tmaring__outcome. When a primitive is held back the function returns without having played it,
- * the frame still at the point before: what stands between the two is computed again. */
+ * A role function returns a tmaring__outcome. When a primitive is held back the function returns without having played
+ * it, the frame still at the point before: what stands between the two is computed again. */
 #ifndef TMARING_HOST_BINDING_H
 #define TMARING_HOST_BINDING_H
 
@@ -83,11 +83,10 @@
 #define ROLE_REDUCTIONS(e) ((e)->ring->program->reduction_passes)
 #define ROLE_PASSES(e)     ((e)->ring->program->passes)
 
-#define ROLE_TRY_FULL(e, stage, parity)  tmaring__role_try_full(e, stage, parity)
-#define ROLE_TRY_EMPTY(e, stage, parity) tmaring__role_try_empty(e, stage, parity)
-#define ROLE_EXPECT(e, stage, bytes)     TMARING__VISIBLE(tmaring__role_expect(e, stage, bytes))
-#define ROLE_LOAD(e, tensor, stage, offset, address, bytes)                                                            \
-  tmaring__role_load(e, tensor, stage, offset, address, bytes)
+#define ROLE_TRY_FULL(e, stage, parity)                     tmaring__role_try_full(e, stage, parity)
+#define ROLE_TRY_EMPTY(e, stage, parity)                    tmaring__role_try_empty(e, stage, parity)
+#define ROLE_EXPECT(e, stage, bytes)                        TMARING__VISIBLE(tmaring__role_expect(e, stage, bytes))
+#define ROLE_LOAD(e, tensor, stage, offset, address, bytes) tmaring__role_load(e, tensor, stage, offset, address, bytes)
 #define ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)                                                       \
   tmaring__role_load_edge(e, tensor, stage, offset, address, bytes)
 #define ROLE_STORE(e, tensor, stage, offset, address, bytes)                                                           \
@@ -102,20 +101,20 @@
     if (tmaring__env_pause(e)) return TMARING__YIELDED;                                                                \
     tmaring__role_wait_read(e, pending);                                                                               \
   } while (0)
-#define ROLE_FENCE(e)                                  tmaring__role_fence(e)
-#define ROLE_RELEASE(e, stage)                         TMARING__VISIBLE(tmaring__role_release(e, stage))
-#define ROLE_RELEASE_OTHERS(e, stage)                  TMARING__VISIBLE(tmaring__role_release_others(e, stage))
-#define ROLE_RELEASE_STORER(e, stage)                  TMARING__VISIBLE(tmaring__role_release_storer(e, stage))
-#define ROLE_WARP_SYNC(e)                              ((void)0) /* an actor is a whole warp */
-#define ROLE_GROUP_SYNC(f, e)                          TMARING__BARRIER(f, tmaring__role_arrive_group, tmaring__role_passed_group)
-#define ROLE_CTA_SYNC(f, e)                            TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta)
-#define ROLE_TICKET_PUT(e, stage, tile)                tmaring__role_ticket_put(e, stage, tile)
-#define ROLE_TICKET_GET(e, stage, tile)                tmaring__role_ticket_get(e, stage, tile)
-#define ROLE_TICKET_CLAIM(e, tile)                     TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))
+#define ROLE_FENCE(e)                                    tmaring__role_fence(e)
+#define ROLE_RELEASE(e, stage)                           TMARING__VISIBLE(tmaring__role_release(e, stage))
+#define ROLE_RELEASE_OTHERS(e, stage)                    TMARING__VISIBLE(tmaring__role_release_others(e, stage))
+#define ROLE_RELEASE_STORER(e, stage)                    TMARING__VISIBLE(tmaring__role_release_storer(e, stage))
+#define ROLE_WARP_SYNC(e)                                ((void)0) /* an actor is a whole warp */
+#define ROLE_GROUP_SYNC(f, e)                            TMARING__BARRIER(f, tmaring__role_arrive_group, tmaring__role_passed_group)
+#define ROLE_CTA_SYNC(f, e)                              TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta)
+#define ROLE_TICKET_PUT(e, stage, tile)                  tmaring__role_ticket_put(e, stage, tile)
+#define ROLE_TICKET_GET(e, stage, tile)                  tmaring__role_ticket_get(e, stage, tile)
+#define ROLE_TICKET_CLAIM(e, tile)                       TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))
 #define ROLE_ACCUMULATE(e, fill, stage, iteration, pass) tmaring__role_accumulate(e, fill, stage, iteration, pass)
-#define ROLE_PARTIAL(e, fill, iteration, pass)         tmaring__role_partial(e, pass)
-#define ROLE_FINISH(e, fill, iteration, pass)          tmaring__role_finish(e, fill, iteration, pass)
-#define ROLE_ROW_STORE(e, fill, iteration)             tmaring__role_row_store(e, fill, iteration)
+#define ROLE_PARTIAL(e, fill, iteration, pass)           tmaring__role_partial(e, pass)
+#define ROLE_FINISH(e, fill, iteration, pass)            tmaring__role_finish(e, fill, iteration, pass)
+#define ROLE_ROW_STORE(e, fill, iteration)               tmaring__role_row_store(e, fill, iteration)
 
 /* Runs the actor that `env` names through the role loops of the including file. */
 #define TMARING__ROLE_STEP(name)                                                                                       \

@@ -234,7 +234,8 @@ static tmaring_status explore(search *s, uint64_t limit)
       s->depth -= 1;
     }
     if (s->seen.count > limit) {
-      return tmaring__fail(TMARING_ERROR_CAPACITY, "explore: got more than %llu states; raise the limit or use a smaller ring",
+      return tmaring__fail(TMARING_ERROR_CAPACITY,
+                           "explore: got more than %llu states; raise the limit or use a smaller ring",
                            (unsigned long long)limit);
     }
   }
@@ -257,6 +258,7 @@ tmaring_status tmaring__explore(const tmaring__ring *ring, int reduced, uint64_t
   free(s.seen.place);
   free(s.states);
   free(s.levels);
-  if (status == TMARING_OK && fault->kind != TMARING__FAULT_NONE) status = tmaring__fail(TMARING_ERROR_CHECK, "%s", fault->text);
+  if (status == TMARING_OK && fault->kind != TMARING__FAULT_NONE)
+    status = tmaring__fail(TMARING_ERROR_CHECK, "%s", fault->text);
   return status;
 }

@@ -1,10 +1,10 @@
 /* The exhaustive scheduler: every order of the roles' steps and of the copies' completions, over one worker, tags only.
  *
  * States, not interleavings, are explored: depth first, with a set of the states seen, kept as 128-bit hashes. Reduced
- * exploration branches at visible primitives alone (waits, arrivals, barriers, claims) and at completions of copies. What
- * lies between is checked against the actor's knowledge, which no step of another actor changes, so that every fault that
- * some interleaving shows is shown by one of those explored; unreduced exploration branches at every primitive and is there
- * to confirm that. Tickets: before each claim another worker may have claimed none or one. */
+ * exploration branches at visible primitives alone (waits, arrivals, barriers, claims) and at completions of copies.
+ * What lies between is checked against the actor's knowledge, which no step of another actor changes, so that every
+ * fault that some interleaving shows is shown by one of those explored; unreduced exploration branches at every
+ * primitive and is there to confirm that. Tickets: before each claim another worker may have claimed none or one. */
 #ifndef TMARING_HOST_EXPLORE_H
 #define TMARING_HOST_EXPLORE_H
 

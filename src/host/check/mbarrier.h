@@ -1,8 +1,9 @@
-/* The word of a shared-memory barrier as the hardware keeps it: arrivals expected and pending, bytes pending, and the phase.
+/* The word of a shared-memory barrier as the hardware keeps it: arrivals expected and pending, bytes pending, and the
+ * phase.
  *
- * A phase ends when no arrival and no byte is pending; the next phase then expects the same arrivals again. A wait names a
- * parity and is over when the phase of that parity has ended, that is, when the current phase has the other parity: a wait
- * that comes a whole phase late or early is fooled, here as there. */
+ * A phase ends when no arrival and no byte is pending; the next phase then expects the same arrivals again. A wait
+ * names a parity and is over when the phase of that parity has ended, that is, when the current phase has the other
+ * parity: a wait that comes a whole phase late or early is fooled, here as there. */
 #ifndef TMARING_HOST_MBARRIER_H
 #define TMARING_HOST_MBARRIER_H
 

@@ -25,8 +25,8 @@ static int inside(tmaring__env *e, const piece *p)
     return 0;
   }
   if ((uint64_t)p->offset + p->bytes > s->slot_bytes) {
-    tmaring__ring_fault(e, TMARING__FAULT_SLOT, p->primitive, p->stage, p->fill, "bytes [%u, %u) of a slot of %u", p->offset,
-                        p->offset + p->bytes, s->slot_bytes);
+    tmaring__ring_fault(e, TMARING__FAULT_SLOT, p->primitive, p->stage, p->fill, "bytes [%u, %u) of a slot of %u",
+                        p->offset, p->offset + p->bytes, s->slot_bytes);
     return 0;
   }
   return 1;
@@ -36,14 +36,16 @@ static int aligned(tmaring__env *e, const piece *p)
 {
   const uint32_t offset = shared_offset(e->ring, p);
   if ((p->address | offset | p->bytes) % TMARING_BULK == 0 && p->bytes > 0) return 1;
-  tmaring__ring_fault(e, TMARING__FAULT_ALIGNMENT, p->primitive, p->stage, p->fill,
-                      "address %llu, shared offset %u, size %u modulo 16: %u, %u, %u; all must be 0, and the size above it",
-                      (unsigned long long)p->address, offset, p->bytes, (unsigned)(p->address % TMARING_BULK),
-                      offset % TMARING_BULK, p->bytes % TMARING_BULK);
+  tmaring__ring_fault(
+      e, TMARING__FAULT_ALIGNMENT, p->primitive, p->stage, p->fill,
+      "address %llu, shared offset %u, size %u modulo 16: %u, %u, %u; all must be 0, and the size above it",
+      (unsigned long long)p->address, offset, p->bytes, (unsigned)(p->address % TMARING_BULK), offset % TMARING_BULK,
+      p->bytes % TMARING_BULK);
   return 0;
 }
 
-int tmaring__role_reusable(tmaring__env *e, tmaring__fault_kind kind, const char *primitive, uint32_t stage, uint32_t fill)
+int tmaring__role_reusable(tmaring__env *e, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
+                           uint32_t fill)
 {
   const uint32_t stages = (uint32_t)e->ring->stages;
   const uint32_t *clock = tmaring__env_clock(e);
@@ -68,8 +70,9 @@ static int stores_over(tmaring__env *e, const piece *p)
     known = tmaring__at_mark(e->ring, e->state, p->stage, a)->read_epoch <= clock[a];
   }
   if (!known) {
-    tmaring__ring_fault(e, TMARING__FAULT_REFILL_STORE, p->primitive, p->stage, p->fill,
-                        "a bulk store of an earlier fill is not known to have read the stage; wait_group.read must come first");
+    tmaring__ring_fault(
+        e, TMARING__FAULT_REFILL_STORE, p->primitive, p->stage, p->fill,
+        "a bulk store of an earlier fill is not known to have read the stage; wait_group.read must come first");
   }
   return known;
 }
@@ -92,7 +95,8 @@ static int open_slot(tmaring__env *e, const piece *p, int32_t slot)
   tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, p->stage);
   if (s->tag[slot] == p->fill) return 1;
   if (s->flying[slot] > 0) {
-    tmaring__ring_fault(e, TMARING__FAULT_REFILL, p->primitive, p->stage, p->fill, "fill %u is still in flight", s->tag[slot] - 1);
+    tmaring__ring_fault(e, TMARING__FAULT_REFILL, p->primitive, p->stage, p->fill, "fill %u is still in flight",
+                        s->tag[slot] - 1);
     return 0;
   }
   if (!tmaring__role_reusable(e, TMARING__FAULT_REFILL, p->primitive, p->stage, p->fill)) return 0;
@@ -106,9 +110,10 @@ static void fly(tmaring__env *e, const piece *p, int32_t slot)
   tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, p->stage);
   tmaring__copy *copy = tmaring__at_copy(e->ring, e->state, p->stage, s->copies);
   if (s->full.phase != (p->fill - 1) / (uint32_t)e->ring->stages) {
-    tmaring__ring_fault(e, TMARING__FAULT_TX, p->primitive, p->stage, p->fill,
-                        "phase %u of the full barrier has ended before its copy was issued; more bytes must be expected",
-                        s->full.phase - 1);
+    tmaring__ring_fault(
+        e, TMARING__FAULT_TX, p->primitive, p->stage, p->fill,
+        "phase %u of the full barrier has ended before its copy was issued; more bytes must be expected",
+        s->full.phase - 1);
     return;
   }
   if (s->copies == e->ring->copies_per_stage) {
@@ -124,7 +129,8 @@ static void fly(tmaring__env *e, const piece *p, int32_t slot)
   s->copies += 1;
 }
 
-void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address, uint32_t bytes)
+void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                        uint32_t bytes)
 {
   const uint32_t fill = e->state->issued; /* expected just before */
   const piece p = {"load", &e->ring->args->input[tensor], stage, fill, offset, bytes, address};
@@ -192,7 +198,8 @@ static int written(tmaring__env *e, const piece *p, int bulk)
     if (!takes_part(e, fill, w)) continue;
     if (m->wrote_fill != p->fill || m->wrote_epoch > clock[w]) {
       tmaring__ring_fault(e, TMARING__FAULT_STORE_EARLY, p->primitive, p->stage, p->fill, "warp %d %s", w,
-                          m->wrote_fill != p->fill ? "has not written its part" : "has written, but no barrier says so");
+                          m->wrote_fill != p->fill ? "has not written its part"
+                                                   : "has written, but no barrier says so");
       return 0;
     }
     if (bulk && (m->dirty & r->output_slots)) {
@@ -216,13 +223,15 @@ static int storable(tmaring__env *e, const piece *p)
     return 0;
   }
   if (!tmaring__ring_pipelined(r) && tmaring__at_mark(r, e->state, p->stage, e->actor)->done_fill >= p->fill) {
-    tmaring__ring_fault(e, TMARING__FAULT_READ_LATE, p->primitive, p->stage, p->fill, "the storing warp has released the stage");
+    tmaring__ring_fault(e, TMARING__FAULT_READ_LATE, p->primitive, p->stage, p->fill,
+                        "the storing warp has released the stage");
     return 0;
   }
   return 1;
 }
 
-void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address, uint32_t bytes)
+void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                         uint32_t bytes)
 {
   tmaring__actor *a = tmaring__env_actor(e);
   const piece p = {"store", &e->ring->args->output[tensor], stage, a->fills, offset, bytes, address};

@@ -33,8 +33,8 @@ void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char
   if (note->kind != TMARING__FAULT_NONE) return;
   note->kind = kind;
   role_name(env, role, sizeof role);
-  used = snprintf(note->text, sizeof note->text, "worker %d, %s, %s, stage %u, fill %lld: %s: ", env->ring->worker, role,
-                  primitive, stage, (long long)fill - 1, tmaring__fault_text(kind));
+  used = snprintf(note->text, sizeof note->text, "worker %d, %s, %s, stage %u, fill %lld: %s: ", env->ring->worker,
+                  role, primitive, stage, (long long)fill - 1, tmaring__fault_text(kind));
   if (used < 0 || (size_t)used >= sizeof note->text) return;
   va_start(list, format);
   vsnprintf(note->text + used, sizeof note->text - (size_t)used, format, list);
@@ -45,14 +45,17 @@ static tmaring_status check_shape(const tmaring__ring *r)
 {
   const tmaring_args *a = r->args;
   if (a->stages < 1 || a->stages > TMARING_MAX_STAGES || a->distance >= a->stages) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT, "ring: got %u stages and distance %u, needs 1 to %d stages and a distance "
-                         "below them; correct the plan", a->stages, a->distance, TMARING_MAX_STAGES);
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "ring: got %u stages and distance %u, needs 1 to %d stages and a distance "
+                         "below them; correct the plan",
+                         a->stages, a->distance, TMARING_MAX_STAGES);
   }
   if (r->warps < 1 || tmaring_cta_consumer_threads(&a->cta) % 32 != 0 || a->scope.warps_per_row < 1 ||
       r->warps % a->scope.warps_per_row != 0) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT, "cta: got %d consumer threads for rows of %d warps, needs whole warps and "
-                         "whole units of them; correct the plan", tmaring_cta_consumer_threads(&a->cta),
-                         a->scope.warps_per_row);
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "cta: got %d consumer threads for rows of %d warps, needs whole warps and "
+                         "whole units of them; correct the plan",
+                         tmaring_cta_consumer_threads(&a->cta), a->scope.warps_per_row);
   }
   return TMARING_OK;
 }
@@ -147,7 +150,8 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
   const tmaring_walk *w = &env->ring->walk;
   const int32_t per_tile = tmaring_walk_fills_per_tile(w);
   int32_t part = (int32_t)((number - 1) % (uint32_t)per_tile);
-  *tile = tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * tmaring_walk_step(w);
+  *tile =
+      tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * tmaring_walk_step(w);
   if (tmaring_uses_tickets(w)) {
     const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, tmaring__ring_stage_of(env->ring, number));
     if (s->ticket_fill != number || s->ticket_tile == TMARING_TICKET_END) return 0;
@@ -182,8 +186,9 @@ void tmaring__ring_deadlock(tmaring__env *env)
     fill = a->wait == TMARING__WAIT_EMPTY ? a->freed + 1 : a->fills + 1;
     if (a->wait != TMARING__WAIT_FULL && a->wait != TMARING__WAIT_EMPTY) continue;
     if (used < 0 || (size_t)used >= sizeof text) continue;
-    used += snprintf(text + used, sizeof text - (size_t)used, "; %s of stage %u, parity %u: phase %u, %u arrivals and %d bytes pending",
-                     wait_name(a->wait), stage, a->wait_parity, b->phase, b->pending, b->tx);
+    used += snprintf(text + used, sizeof text - (size_t)used,
+                     "; %s of stage %u, parity %u: phase %u, %u arrivals and %d bytes pending", wait_name(a->wait),
+                     stage, a->wait_parity, b->phase, b->pending, b->tx);
   }
   tmaring__ring_fault(env, TMARING__FAULT_DEADLOCK, wait_name(tmaring__env_actor(env)->wait), stage, fill,
                       "no role can move and no copy is in flight%s", text);
@@ -193,7 +198,8 @@ static void end_of_stage(tmaring__env *e, uint32_t stage)
 {
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (s->copies > 0) {
-    tmaring__ring_fault(e, TMARING__FAULT_LEAVE, "end", stage, e->state->issued, "%u loads are still in flight", s->copies);
+    tmaring__ring_fault(e, TMARING__FAULT_LEAVE, "end", stage, e->state->issued, "%u loads are still in flight",
+                        s->copies);
   }
   if (s->reading > 0) {
     tmaring__ring_fault(e, TMARING__FAULT_LEAVE, "end", stage, e->state->issued,
@@ -209,8 +215,8 @@ static void end_of_actor(tmaring__env *e)
   if (e->actor >= e->ring->warps) return;
   tmaring__role_close_fill(e);
   if (a->fills != due) {
-    tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills, "handled %u fills, the walk has %lld", a->fills,
-                        (long long)due);
+    tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills, "handled %u fills, the walk has %lld",
+                        a->fills, (long long)due);
   }
   if (tmaring__ring_storer(e->ring, e->actor) && (a->commits != a->fills || a->stored > 0)) {
     tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills,

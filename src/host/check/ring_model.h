@@ -3,10 +3,10 @@
  * The state is one block of memory without pointers: it is copied with memcpy, hashed and compared as bytes, so that a
  * scheduler may go on from it and an explorer may come back to it.
  *
- * Besides what the hardware has (barrier words, copies and stores in flight) the state holds what the hardware only lets you
- * assume: who knows of what. Every actor has a vector clock, which arrivals carry into a barrier and waits carry out of it.
- * An access is checked against what the actor *knows*, not against what happens to be true in this interleaving, so that a
- * missing wait or barrier is found in whatever order the actors are played. */
+ * Besides what the hardware has (barrier words, copies and stores in flight) the state holds what the hardware only
+ * lets you assume: who knows of what. Every actor has a vector clock, which arrivals carry into a barrier and waits
+ * carry out of it. An access is checked against what the actor *knows*, not against what happens to be true in this
+ * interleaving, so that a missing wait or barrier is found in whatever order the actors are played. */
 #ifndef TMARING_HOST_RING_MODEL_H
 #define TMARING_HOST_RING_MODEL_H
 
@@ -66,7 +66,8 @@ typedef struct tmaring__data_calls {
   void (*commit)(void *self, int32_t actor);
   /* All but the last `pending` groups of the actor read their source now. */
   void (*drain)(void *self, int32_t actor, uint32_t pending);
-  void (*accumulate)(void *self, int32_t warp, const tmaring_fill *fill, uint32_t stage, int32_t iteration, int32_t pass);
+  void (*accumulate)(void *self, int32_t warp, const tmaring_fill *fill, uint32_t stage, int32_t iteration,
+                     int32_t pass);
   void (*partial)(void *self, int32_t warp, uint32_t buffer, int32_t pass);
   void (*finish)(void *self, int32_t warp, uint32_t buffer, const tmaring_fill *fill, int32_t iteration, int32_t pass);
   void (*row_store)(void *self, int32_t warp, const tmaring_fill *fill, int32_t iteration);
@@ -163,15 +164,15 @@ typedef struct tmaring__actor {
   int64_t tile;      /* its raw tile */
   uint32_t known;    /* 1: these two hold */
   uint32_t finished;
-  uint32_t fills;   /* full waits passed: the current fill's number, from 1 */
-  uint32_t freed;   /* empty waits passed */
+  uint32_t fills; /* full waits passed: the current fill's number, from 1 */
+  uint32_t freed; /* empty waits passed */
   uint32_t wait, wait_stage, wait_parity;
   uint32_t passes, row_stores; /* of the current fill */
   uint32_t commits;
-  uint32_t rounds;     /* partial results left: the next go to buffer rounds & 1 */
-  uint64_t stored;     /* bytes of the open group */
-  uint32_t open;       /* stages read by the open group, as a mask */
-  uint32_t groups;     /* committed and perhaps still reading */
+  uint32_t rounds; /* partial results left: the next go to buffer rounds & 1 */
+  uint64_t stored; /* bytes of the open group */
+  uint32_t open;   /* stages read by the open group, as a mask */
+  uint32_t groups; /* committed and perhaps still reading */
   uint32_t group[TMARING__MAX_GROUPS];
 } tmaring__actor;
 
@@ -201,8 +202,8 @@ void tmaring__ring_end(tmaring__env *env);
 void tmaring__ring_complete(tmaring__env *env, uint32_t stage, uint32_t index);
 /* Nobody can move: writes the fault. */
 void tmaring__ring_deadlock(tmaring__env *env);
-/* Fill `number` (from 1) of this worker as the walk has it; 0: there is none. Tickets: as put into the stage, so that it
- * can be asked for only until the stage is released. */
+/* Fill `number` (from 1) of this worker as the walk has it; 0: there is none. Tickets: as put into the stage, so that
+ * it can be asked for only until the stage is released. */
 int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *fill, int64_t *tile);
 /* Enters a fault unless there is one already: "worker 3, consumer 1, wait full, stage 2, fill 17: ...". */
 void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
@@ -214,7 +215,8 @@ static inline tmaring__stage_state *tmaring__at_stage(const tmaring__ring *r, tm
   return (tmaring__stage_state *)(void *)((char *)s + r->at_stage) + stage;
 }
 
-static inline tmaring__mark *tmaring__at_mark(const tmaring__ring *r, tmaring__ring_state *s, uint32_t stage, int32_t actor)
+static inline tmaring__mark *tmaring__at_mark(const tmaring__ring *r, tmaring__ring_state *s, uint32_t stage,
+                                              int32_t actor)
 {
   return (tmaring__mark *)(void *)((char *)s + r->at_mark) + stage * (uint32_t)r->actors + (uint32_t)actor;
 }
@@ -225,8 +227,8 @@ static inline uint32_t *tmaring__at_clock(const tmaring__ring *r, tmaring__ring_
   return (uint32_t *)(void *)((char *)s + r->at_clock) + (size_t)actor * (size_t)r->actors;
 }
 
-/* What a barrier carries: `ended` 1: out of its last ended phase; 0: what arrivals have brought so far. Barriers: full and empty
- * per stage, then units, then the CTA. */
+/* What a barrier carries: `ended` 1: out of its last ended phase; 0: what arrivals have brought so far. Barriers: full
+ * and empty per stage, then units, then the CTA. */
 static inline uint32_t *tmaring__at_barrier(const tmaring__ring *r, tmaring__ring_state *s, uint32_t barrier, int ended)
 {
   return (uint32_t *)(void *)((char *)s + r->at_barrier) + (size_t)(2 * barrier + (ended != 0)) * (size_t)r->actors;
@@ -237,13 +239,14 @@ static inline tmaring__sync *tmaring__at_sync(const tmaring__ring *r, tmaring__r
   return (tmaring__sync *)(void *)((char *)s + r->at_sync) + index;
 }
 
-static inline tmaring__scratch_mark *tmaring__at_scratch(const tmaring__ring *r, tmaring__ring_state *s, uint32_t buffer,
-                                                         int32_t actor)
+static inline tmaring__scratch_mark *tmaring__at_scratch(const tmaring__ring *r, tmaring__ring_state *s,
+                                                         uint32_t buffer, int32_t actor)
 {
   return (tmaring__scratch_mark *)(void *)((char *)s + r->at_scratch) + buffer * (uint32_t)r->actors + (uint32_t)actor;
 }
 
-static inline tmaring__copy *tmaring__at_copy(const tmaring__ring *r, tmaring__ring_state *s, uint32_t stage, uint32_t index)
+static inline tmaring__copy *tmaring__at_copy(const tmaring__ring *r, tmaring__ring_state *s, uint32_t stage,
+                                              uint32_t index)
 {
   return (tmaring__copy *)(void *)((char *)s + r->at_copy) + stage * r->copies_per_stage + index;
 }

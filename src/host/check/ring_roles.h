@@ -1,8 +1,10 @@
-/* The primitives that role code is bound to on the host: the emulator's side of abi/roles.h. binding.h maps macros to these.
+/* The primitives that role code is bound to on the host: the emulator's side of abi/roles.h. binding.h maps macros to
+ * these.
  *
- * Visible primitives (waits, arrivals, barriers, claims) are those that other actors can observe. They are held back when
- * the budget for them is spent (tmaring__env_hold), so that an explorer branches at them alone: everything else commutes
- * with the steps of other actors, because its checks look at what the actor knows and not at who came first. */
+ * Visible primitives (waits, arrivals, barriers, claims) are those that other actors can observe. They are held back
+ * when the budget for them is spent (tmaring__env_hold), so that an explorer branches at them alone: everything else
+ * commutes with the steps of other actors, because its checks look at what the actor knows and not at who came first.
+ */
 #ifndef TMARING_HOST_RING_ROLES_H
 #define TMARING_HOST_RING_ROLES_H
 
@@ -43,10 +45,12 @@ uint32_t tmaring__role_arrive_cta(tmaring__env *e);
 int tmaring__role_passed_group(tmaring__env *e, uint32_t generation);
 int tmaring__role_passed_cta(tmaring__env *e, uint32_t generation);
 
-void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address, uint32_t bytes);
+void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                        uint32_t bytes);
 void tmaring__role_load_edge(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                              uint32_t bytes);
-void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address, uint32_t bytes);
+void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                         uint32_t bytes);
 void tmaring__role_store_edge(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                               uint32_t bytes);
 void tmaring__role_commit(tmaring__env *e);
@@ -56,7 +60,8 @@ void tmaring__role_fence(tmaring__env *e);
 void tmaring__role_ticket_put(tmaring__env *e, uint32_t stage, int64_t tile);
 void tmaring__role_ticket_get(tmaring__env *e, uint32_t stage, tmaring_i64 *tile);
 void tmaring__role_ticket_claim(tmaring__env *e, tmaring_i64 *tile);
-void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_t stage, int32_t iteration, int32_t pass);
+void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_t stage, int32_t iteration,
+                              int32_t pass);
 void tmaring__role_partial(tmaring__env *e, int32_t pass);
 void tmaring__role_finish(tmaring__env *e, const tmaring_fill *fill, int32_t iteration, int32_t pass);
 void tmaring__role_row_store(tmaring__env *e, const tmaring_fill *fill, int32_t iteration);
@@ -102,7 +107,8 @@ void tmaring__role_close_fill(tmaring__env *e);
 /* Marks the actor as through with the fill it holds. */
 void tmaring__role_done(tmaring__env *e, uint32_t stage, uint32_t fill);
 /* Faults unless the issuer knows that every warp is through with what fill `fill` replaces in its stage. */
-int tmaring__role_reusable(tmaring__env *e, tmaring__fault_kind kind, const char *primitive, uint32_t stage, uint32_t fill);
+int tmaring__role_reusable(tmaring__env *e, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
+                           uint32_t fill);
 /* Rows (flat: elements) [first, last) of a fill that an actor stores. */
 void tmaring__role_store_range(const tmaring__env *e, const tmaring_fill *fill, tmaring_store_frame *range);
 

@@ -108,18 +108,21 @@ static void check_lead(tmaring__env *e, uint32_t stage, uint32_t fill)
 }
 
 /* The full barrier after an arrival or a completed copy. */
-static void settle_full(tmaring__env *e, tmaring__mbarrier_result result, const char *primitive, uint32_t stage, uint32_t fill)
+static void settle_full(tmaring__env *e, tmaring__mbarrier_result result, const char *primitive, uint32_t stage,
+                        uint32_t fill)
 {
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (result == TMARING__MBARRIER_ENDED) {
     end_phase(e->ring, e->state, full_index(stage));
     if (s->copies > 0) {
       tmaring__ring_fault(e, TMARING__FAULT_TX, primitive, stage, fill,
-                          "the phase ends while %u copies are in flight; fewer bytes were expected than are copied", s->copies);
+                          "the phase ends while %u copies are in flight; fewer bytes were expected than are copied",
+                          s->copies);
     }
   } else if (result != TMARING__MBARRIER_OK) {
-    tmaring__ring_fault(e, result == TMARING__MBARRIER_COUNT ? TMARING__FAULT_ARRIVAL : TMARING__FAULT_TX, primitive, stage,
-                        fill, "%u arrivals and %d bytes are pending; bytes stay below 2^20", s->full.pending, s->full.tx);
+    tmaring__ring_fault(e, result == TMARING__MBARRIER_COUNT ? TMARING__FAULT_ARRIVAL : TMARING__FAULT_TX, primitive,
+                        stage, fill, "%u arrivals and %d bytes are pending; bytes stay below 2^20", s->full.pending,
+                        s->full.tx);
   }
 }
 
@@ -211,7 +214,8 @@ void tmaring__role_release_storer(tmaring__env *e, uint32_t stage)
   const uint32_t fill = m->done_fill ? m->done_fill + (uint32_t)e->ring->stages : stage + 1;
   tmaring__env_spend(e);
   if (fill > tmaring__env_actor(e)->fills) {
-    tmaring__ring_fault(e, TMARING__FAULT_ARRIVAL, "release", stage, fill, "the storing warp has not seen this fill yet");
+    tmaring__ring_fault(e, TMARING__FAULT_ARRIVAL, "release", stage, fill,
+                        "the storing warp has not seen this fill yet");
     return;
   }
   tmaring__role_done(e, stage, fill);

@@ -12,8 +12,9 @@ static int check_walk(tmaring__env *e, const tmaring_fill *fill, uint32_t stage)
 {
   const tmaring__actor *a = tmaring__env_actor(e);
   if (a->known && same_fill(fill, &a->fill)) return 1;
-  tmaring__ring_fault(e, TMARING__FAULT_WALK, "accumulate", stage, a->fills, "got row %lld, column %d, pass %d, valid %d",
-                      (long long)fill->row, fill->col, fill->pass, fill->valid);
+  tmaring__ring_fault(e, TMARING__FAULT_WALK, "accumulate", stage, a->fills,
+                      "got row %lld, column %d, pass %d, valid %d", (long long)fill->row, fill->col, fill->pass,
+                      fill->valid);
   return 0;
 }
 
@@ -30,7 +31,8 @@ static int check_slot(tmaring__env *e, uint32_t stage, uint32_t number, int32_t 
   return 0;
 }
 
-void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_t stage, int32_t iteration, int32_t pass)
+void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_t stage, int32_t iteration,
+                              int32_t pass)
 {
   tmaring__actor *a = tmaring__env_actor(e);
   tmaring__mark *m = tmaring__at_mark(e->ring, e->state, stage, e->actor);
@@ -61,8 +63,8 @@ static int unit_first(const tmaring__env *e)
 static void scratch_fault(tmaring__env *e, const char *primitive, int32_t warp, const char *what)
 {
   const uint32_t fill = tmaring__env_actor(e)->fills;
-  tmaring__ring_fault(e, TMARING__FAULT_SCRATCH, primitive, tmaring__ring_stage_of(e->ring, fill), fill, "%s of warp %d", what,
-                      warp);
+  tmaring__ring_fault(e, TMARING__FAULT_SCRATCH, primitive, tmaring__ring_stage_of(e->ring, fill), fill,
+                      "%s of warp %d", what, warp);
 }
 
 void tmaring__role_partial(tmaring__env *e, int32_t pass)
@@ -90,7 +92,8 @@ static int partials_there(tmaring__env *e, uint32_t buffer, uint32_t round)
   for (int32_t w = first; w < first + e->ring->args->scope.warps_per_row; ++w) {
     const tmaring__scratch_mark *m = tmaring__at_scratch(e->ring, e->state, buffer, w);
     if (m->round == round && m->wrote_epoch <= clock[w]) continue;
-    scratch_fault(e, "finish", w, m->round == round ? "no barrier follows the write" : "reads another row's or pass's result");
+    scratch_fault(e, "finish", w,
+                  m->round == round ? "no barrier follows the write" : "reads another row's or pass's result");
     return 0;
   }
   return 1;
@@ -124,7 +127,7 @@ static void cover(tmaring__env *e, const tmaring_fill *fill, uint32_t number, in
   uint64_t *word = e->ring->covered ? &e->ring->covered[tile / 64] : NULL;
   const uint64_t bit = 1ull << (tile % 64);
   if (!word || !fill->valid || e->actor != 0) return;
-  if (e->ring->code->pieces && (!fill->last_piece || fill->pass != e->ring->program->passes - 1)) return;
+  if (!fill->last_piece || (e->ring->code->pieces && fill->pass != e->ring->program->passes - 1)) return;
   if (*word & bit) {
     tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "store", tmaring__ring_stage_of(e->ring, number), number,
                         "tile %lld is stored a second time", (long long)tile);
@@ -143,10 +146,11 @@ void tmaring__role_close_fill(tmaring__env *e)
   tmaring_scope_unit_rows(&r->args->scope, e->actor / r->args->scope.warps_per_row, fill->rows, &first, &last);
   iterations = tmaring_scope_iterations(&r->args->scope, last - first);
   ends = fill->valid && fill->last_piece && (!r->code->pieces || fill->pass == passes - 1);
-  if (a->passes != (uint32_t)(iterations * (r->code->pieces ? 1 : passes)) || a->row_stores != (uint32_t)(ends ? iterations : 0)) {
+  if (a->passes != (uint32_t)(iterations * (r->code->pieces ? 1 : passes)) ||
+      a->row_stores != (uint32_t)(ends ? iterations : 0)) {
     tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end of fill", tmaring__ring_stage_of(e->ring, a->fills), a->fills,
-                        "computed %u passes and stored %u times for %d iterations of %d passes", a->passes, a->row_stores,
-                        iterations, passes);
+                        "computed %u passes and stored %u times for %d iterations of %d passes", a->passes,
+                        a->row_stores, iterations, passes);
   }
   cover(e, fill, a->fills, a->tile);
 }
@@ -173,8 +177,8 @@ void tmaring__role_ticket_get(tmaring__env *e, uint32_t stage, tmaring_i64 *tile
   *tile = TMARING_TICKET_END;
   if (!tmaring__role_stage(e, "ticket get", stage, a->fills)) return;
   if (s->ticket_fill != a->fills || s->ticket_epoch > tmaring__env_clock(e)[e->ring->issuer]) {
-    tmaring__ring_fault(e, TMARING__FAULT_TICKET, "ticket get", stage, a->fills, "the stage holds the ticket of fill %lld",
-                        (long long)s->ticket_fill - 1);
+    tmaring__ring_fault(e, TMARING__FAULT_TICKET, "ticket get", stage, a->fills,
+                        "the stage holds the ticket of fill %lld", (long long)s->ticket_fill - 1);
     return;
   }
   *tile = s->ticket_tile;

@@ -115,12 +115,13 @@ tmaring__outcome tmaring__schedule_turn(tmaring__env *env, uint64_t *seed)
   return TMARING__DONE;
 }
 
-tmaring_status tmaring__schedule_run(const tmaring__ring *ring, uint64_t seed, tmaring__fault_note *fault, int64_t *steps,
-                                     int64_t *copies)
+tmaring_status tmaring__schedule_run(const tmaring__ring *ring, uint64_t seed, tmaring__fault_note *fault,
+                                     int64_t *steps, int64_t *copies)
 {
   tmaring__ring_state *state = malloc(ring->bytes);
   tmaring__env env;
-  if (!state) return tmaring__fail(TMARING_ERROR_MEMORY, "ring model: got no memory, needs %zu bytes; free some", ring->bytes);
+  if (!state)
+    return tmaring__fail(TMARING_ERROR_MEMORY, "ring model: got no memory, needs %zu bytes; free some", ring->bytes);
   tmaring__ring_start(ring, state, fault);
   tmaring__schedule_begin(&env, ring, state, fault);
   while (tmaring__schedule_turn(&env, &seed) != TMARING__DONE) continue;

@@ -18,7 +18,7 @@ static const page pages[] = {
      "output's type, rtol = 2 u_T + (64 + N/16) u and atol = (64 + N/16) u * largest |reference|.\n",
      "  tmaring run 'y = x + x' --in x=in.npy --out y=y.npy --verify\n"
      "  tmaring run 'rmsnorm(x[M,N], w[N]; eps) = x * rsqrt(mean(x*x) + eps) * w' \\\n"
-     "      --in x=x.npy:bf16 --in w=w.npy:bf16 --scalar eps=1e-6 --out rmsnorm=y.npy --backend cpu\n"
+     "      --in x=x.npy:bf16 --in w=w.npy:bf16 --scalar eps=1e-6 --out y=y.npy --backend cpu\n"
      "  tmaring run 'y = x + x' --in x=in.npy --out y=y.npy --stages 4 --prefetch -1 --mode ws-y --policy wrap\n"},
     {TMARING__FOR_PLAN, "plan FORMULA --shape M,N [options]",
      "Shows how a formula would run: walk, ring, CTA, scope, path, variants, and the map of shared memory.\n"

@@ -25,9 +25,9 @@ static tmaring_status check_range(const tmaring_parameter *parameter, const tmar
     return tmaring__fail(TMARING_ERROR_SHAPE, "%s.cols: got %lld, needs 1 .. 2147483647; split longer rows",
                          parameter->name, (long long)tensor->cols);
   }
-  if (tensor->rows < 0) {
-    return tmaring__fail(TMARING_ERROR_SHAPE, "%s.rows: got %lld, needs 0 or more", parameter->name,
-                         (long long)tensor->rows);
+  if (tensor->rows < 0 || tensor->rows > TMARING__MAX_ROWS) {
+    return tmaring__fail(TMARING_ERROR_SHAPE, "%s.rows: got %lld, needs 0 .. %lld; 0 leaves M to the launch",
+                         parameter->name, (long long)tensor->rows, (long long)TMARING__MAX_ROWS);
   }
   return TMARING_OK;
 }
@@ -101,20 +101,21 @@ tmaring_status tmaring__tensor_check(const tmaring_parameter *parameter, tmaring
   return check_pitch(parameter, tensor);
 }
 
-static tmaring_status machine_field(const char *field, int64_t got, int64_t needs)
+static tmaring_status machine_field(const char *field, int64_t got, int64_t low, int64_t high)
 {
-  if (got >= needs) return TMARING_OK;
+  if (got >= low && got <= high) return TMARING_OK;
   return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                       "machine.%s: got %lld, needs at least %lld; start from tmaring_machine_h200", field,
-                       (long long)got, (long long)needs);
+                       "machine.%s: got %lld, needs %lld .. %lld; start from tmaring_machine_h200", field,
+                       (long long)got, (long long)low, (long long)high);
 }
 
+/* Upper bounds keep products of two fields within 31 bits. */
 tmaring_status tmaring__machine_check(const tmaring_machine *machine)
 {
-  TMARING__TRY(machine_field("sm_count", machine->sm_count, 1));
-  TMARING__TRY(machine_field("smem_reserved_bytes", machine->smem_reserved_bytes, 0));
-  TMARING__TRY(machine_field("smem_per_block_bytes", machine->smem_per_block_bytes, 1));
-  TMARING__TRY(machine_field("smem_per_sm_bytes", machine->smem_per_sm_bytes, 1));
-  TMARING__TRY(machine_field("threads_per_sm", machine->threads_per_sm, 64));
-  return machine_field("registers_per_sm", machine->registers_per_sm, 4096);
+  TMARING__TRY(machine_field("sm_count", machine->sm_count, 1, 65536));
+  TMARING__TRY(machine_field("smem_reserved_bytes", machine->smem_reserved_bytes, 0, 1 << 20));
+  TMARING__TRY(machine_field("smem_per_block_bytes", machine->smem_per_block_bytes, 1, 1 << 24));
+  TMARING__TRY(machine_field("smem_per_sm_bytes", machine->smem_per_sm_bytes, 1, 1 << 24));
+  TMARING__TRY(machine_field("threads_per_sm", machine->threads_per_sm, 64, 1 << 16));
+  return machine_field("registers_per_sm", machine->registers_per_sm, 4096, 1 << 20);
 }

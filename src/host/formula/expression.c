@@ -162,7 +162,7 @@ static tmaring_status parse_product(tmaring__parse_state *parse, int32_t *node)
     const operator_kind *found = find_operator(parse, products, COUNT(products));
     if (!found) return TMARING_OK;
     const int32_t offset = parse->lexer.token.offset;
-    int32_t right;
+    int32_t right = -1;
     TMARING__TRY(tmaring__lexer_next(&parse->lexer));
     TMARING__TRY(parse_unary(parse, &right));
     TMARING__TRY(add_binary(parse, found->kind, offset, right, node));
@@ -176,7 +176,7 @@ static tmaring_status parse_sum(tmaring__parse_state *parse, int32_t *node)
     const operator_kind *found = find_operator(parse, sums, COUNT(sums));
     if (!found) return TMARING_OK;
     const int32_t offset = parse->lexer.token.offset;
-    int32_t right;
+    int32_t right = -1;
     TMARING__TRY(tmaring__lexer_next(&parse->lexer));
     TMARING__TRY(parse_product(parse, &right));
     TMARING__TRY(add_binary(parse, found->kind, offset, right, node));
@@ -189,7 +189,7 @@ tmaring_status tmaring__parse_expression(tmaring__parse_state *parse, int32_t *n
   const operator_kind *found = find_operator(parse, comparisons, COUNT(comparisons));
   if (!found) return TMARING_OK;
   const int32_t offset = parse->lexer.token.offset;
-  int32_t right;
+  int32_t right = -1;
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
   TMARING__TRY(parse_sum(parse, &right));
   TMARING__TRY(add_binary(parse, found->kind, offset, right, node));

@@ -77,11 +77,11 @@ static void apply_many(const oracle *o, int32_t node, int32_t count)
 {
   static const double none = 0;
   const double *operand[3];
-  int32_t step[3];
+  ptrdiff_t step[3];
   const tmaring__syntax_node *syntax = node_at(o, node);
   for (int i = 0; i < 3; ++i) {
     operand[i] = syntax->arg[i] < 0 ? &none : value_of(o, syntax->arg[i]);
-    step[i] = syntax->arg[i] >= 0 && varies(o, syntax->arg[i]);
+    step[i] = syntax->arg[i] >= 0 && varies(o, syntax->arg[i]) ? 1 : 0;
   }
   double *out = value_of(o, node);
   for (int32_t i = 0; i < count; ++i)
@@ -213,7 +213,7 @@ static void prepare_sweep(oracle *o, int32_t sweep)
   for (int32_t i = 0; i < formula->tensor_count && sweep == o->sweeps - 1; ++i)
     if (formula->tensor[i].is_output) swept[o->stands_for[formula->symbol[formula->tensor[i].symbol].root]] = 1;
   for (int32_t i = formula->tree.node_count - 1; i >= 0; --i) {
-    swept[i] = swept[i] && varies(o, i);
+    if (!varies(o, i)) swept[i] = 0;
     for (int a = 0; swept[i] && a < 3 && node_at(o, i)->arg[a] >= 0; ++a)
       swept[o->stands_for[node_at(o, i)->arg[a]]] = 1;
   }

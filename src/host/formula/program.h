@@ -1,5 +1,5 @@
-/* The lowered form of a formula: typed SSA nodes in evaluation order, cut into passes over a row. Both backends run it: the
- * CPU backend interprets it, the emitter writes CUDA C from it. */
+/* The lowered form of a formula: typed SSA nodes in evaluation order, cut into passes over a row. Both backends run it:
+ * the CPU backend interprets it, the emitter writes CUDA C from it. */
 #ifndef TMARING_HOST_PROGRAM_H
 #define TMARING_HOST_PROGRAM_H
 
@@ -53,8 +53,8 @@ typedef struct tmaring__node {
   float value;     /* constant */
   int32_t per_col; /* 1: depends on the column, evaluated element by element in every pass that needs it;
                       0: one value per row, evaluated once, after pass level - 1 */
-  int32_t level;   /* reduction passes that must have ended before it can be evaluated; a reduction over an argument of level
-                      p runs in pass p and has level p + 1 */
+  int32_t level;   /* reduction passes that must have ended before it can be evaluated; a reduction over an argument of
+                      level p runs in pass p and has level p + 1 */
 } tmaring__node;
 
 #define TMARING__MAX_NODES 256
@@ -65,9 +65,9 @@ typedef struct tmaring__program {
   int32_t reduction_passes; /* at most TMARING_MAX_PASSES - 1 */
   int32_t passes;           /* reduction_passes + 1 if there is an [M,N] output; at least 1 */
   int32_t input_count, vector_count, row_scalar_count, scalar_count;
-  int32_t output_count;                        /* [M,N] outputs: evaluated in the last pass */
-  int32_t output[TMARING_MAX_STREAMS];         /* node of each */
-  int32_t row_output_count;                    /* [M] outputs: evaluated after the last pass; per_col == 0 */
+  int32_t output_count;                /* [M,N] outputs: evaluated in the last pass */
+  int32_t output[TMARING_MAX_STREAMS]; /* node of each */
+  int32_t row_output_count;            /* [M] outputs: evaluated after the last pass; per_col == 0 */
   int32_t row_output[TMARING_MAX_VECTORS];
 } tmaring__program;
 

@@ -74,7 +74,7 @@ tmaring_status tmaring__symbol_add_declared(tmaring_formula *formula)
     const tmaring__declaration *declaration = &formula->tree.declaration[i];
     const int32_t taken_by = tmaring__symbol_find(formula, &declaration->word);
     if (taken_by >= 0) return fail_taken(formula, &declaration->word, taken_by);
-    int32_t symbol;
+    int32_t symbol = -1;
     TMARING__TRY(tmaring__symbol_add_parameter(formula, &declaration->word, declaration->shape, &symbol));
     formula->symbol[symbol].has_default = declaration->has_default;
     formula->symbol[symbol].default_value = declaration->default_value;

@@ -213,8 +213,9 @@ static void emit_loop(tmaring__text *out, const tmaring__kernel_spec *spec, int 
 {
   const tmaring__node_set set = loop_nodes(spec, pass);
   emit_row_pointers(out, spec, &set, pass);
-  tmaring__text_add(out, "#pragma unroll 4\n      for (int i = s.start; i < s.end; i += s.stride) {\n"
-                         "        const int c = i * kVec - s.phase;\n");
+  tmaring__text_add(out, "#pragma unroll %d\n      for (int i = s.start; i < s.end; i += s.stride) {\n"
+                         "        const int c = i * kVec - s.phase;\n",
+                    spec->code.aligned ? 4 : 1);
   emit_loads(out, spec, &set);
   emit_result_arrays(out, spec, pass);
   tmaring__text_add(out, "#pragma unroll\n        for (int v = 0; v < kVec; ++v) {\n");

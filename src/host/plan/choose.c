@@ -8,7 +8,7 @@ tmaring__key tmaring__key_of(const tmaring__candidate *candidate)
   key.ctas_per_sm = candidate->ctas_per_sm;
   key.flat = candidate->scope.kind == TMARING_SCOPE_FLAT;
   key.group = candidate->scope.warps_per_row > 1;
-  key.pieces = candidate->pieces > 1 && !candidate->spread && candidate->passes > 1;
+  key.pieces = candidate->pieces > 1 && !candidate->spread;
   return key;
 }
 

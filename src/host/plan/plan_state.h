@@ -17,8 +17,9 @@ typedef struct tmaring__code {
   int32_t pieces;       /* rows longer than a stage and reduced over: passes follow one another in the ring */
   int32_t vec;          /* elements per thread and step: 4 or 8 */
   int32_t registers[2]; /* setmaxnreg of producer and consumers; 0: none */
-  int32_t max_threads;  /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024 */
-  int32_t min_ctas;     /* launch bound: CTAs per SM */
+  int32_t max_threads; /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024; with register sharing
+                          exactly its threads, since the bound fixes the pool */
+  int32_t min_ctas;    /* launch bound: CTAs per SM */
   int32_t debug;
 } tmaring__code;
 
@@ -29,12 +30,12 @@ typedef struct tmaring__variant {
 } tmaring__variant;
 
 #define TMARING__MAX_VARIANTS 4
-#define TMARING__MAX_TENSORS (2 * TMARING_MAX_STREAMS + 3 * TMARING_MAX_VECTORS)
-#define TMARING__MAX_NOTES 32
+#define TMARING__MAX_TENSORS  (2 * TMARING_MAX_STREAMS + 3 * TMARING_MAX_VECTORS)
+#define TMARING__MAX_NOTES    32
 
 struct tmaring_plan {
   _Atomic int32_t references; /* plans are kept by kernels too: tmaring__plan_retain, tmaring_plan_free */
-  tmaring_formula *formula; /* retained */
+  tmaring_formula *formula;   /* retained */
   tmaring_machine machine;
   tmaring_plan_options options; /* as asked */
   int32_t tensor_count;
@@ -52,11 +53,12 @@ struct tmaring_plan {
 /* A plan may be kept by several owners: adds one; tmaring_plan_free takes one away. Atomic. */
 tmaring_plan *tmaring__plan_retain(const tmaring_plan *plan);
 
-/* The variant for a row count. */
+/* The variant for a row count; past the last one's rows_limit the last one, which tmaring__variant_set_rows then
+ * refuses. */
 const tmaring__variant *tmaring__plan_variant(const tmaring_plan *plan, int64_t rows);
 
-/* Kernel arguments of a launch: picks the variant, sets the rows, enters addresses, hulls and scalars after checking alignment
- * and overlap. src/host/launch/encode.c. `data` as in tmaring_launch_params. */
+/* Kernel arguments of a launch: picks the variant, sets the rows, enters addresses, hulls and scalars after checking
+ * alignment and overlap. src/host/launch/encode.c. `data` as in tmaring_launch_params. */
 tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_params *params, tmaring_args *args);
 
 #endif

@@ -38,17 +38,17 @@ int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring_
   return bytes;
 }
 
-static tmaring_u32 cross_warps(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d)
+/* Warps that leave partial results for each other. */
+static tmaring_u32 cross_warps(const tmaring__candidate *c, const tmaring__decision *d)
 {
-  if (c->scope.warps_per_row == 1 || facts->program->reduction_passes == 0) return 0;
-  return (tmaring_u32)tmaring_cta_consumer_warps(&d->cta);
+  return c->scope.warps_per_row > 1 ? (tmaring_u32)tmaring_cta_consumer_warps(&d->cta) : 0;
 }
 
 void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
                            const tmaring__decision *decision, int64_t stage_bytes)
 {
   tmaring_smem_layout(smem, (tmaring_u32)candidate->stages, (tmaring_u32)stage_bytes,
-                      candidate->vectors_staged ? facts->vector_bytes : 0, cross_warps(candidate, facts, decision));
+                      candidate->vectors_staged ? facts->vector_bytes : 0, cross_warps(candidate, decision));
 }
 
 static tmaring_u32 enter_stream(tmaring_stream *stream, const tmaring_stream *known, tmaring_u32 slot,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../base/detail.h"
+#include "../describe/tensor_check.h"
 #include "stage_map.h"
 #include "tuning.h"
 
@@ -56,7 +57,8 @@ static int32_t class_of(const work *w, int64_t rows)
 /* Keeps addresses (2^62), tile indexes of spread pieces (31 bits) and the ticket counter (32 bits) from overflow. */
 static int64_t rows_limit(const work *w, const tmaring__candidate *c, int32_t order)
 {
-  int64_t limit = tmaring_min_i64((int64_t)1 << 48, ((int64_t)1 << 62) / tmaring_max_i64(1, w->facts->max_pitch_bytes));
+  int64_t limit =
+      tmaring_min_i64(TMARING__MAX_ROWS, ((int64_t)1 << 62) / tmaring_max_i64(1, w->facts->max_pitch_bytes));
   if (c->spread) limit = tmaring_min_i64(limit, 2147483647 / c->pieces);
   if (order == TMARING_ORDER_TICKET)
     limit = tmaring_min_i64(limit, 2147483647 / (c->spread ? c->pieces : 1) * (int64_t)c->tile_rows);
@@ -87,8 +89,7 @@ static void enter_args(tmaring_args *args, const tmaring__candidate *c, const wo
   args->distance = (tmaring_u32)c->distance;
   args->cta = w->decision->cta;
   args->scope = c->scope;
-  if (args->cta.mode == TMARING_MODE_WARP_SPECIALIZED && w->decision->store == TMARING_STORE_BULK)
-    args->store_lag = tmaring_ring_store_lag(args->stages, args->distance);
+  args->store_lag = tmaring_ring_store_lag(args->stages, args->distance); /* read by consumers that store, alone */
   enter_walk(&args->walk, c, w, order);
   tmaring__stage_map(args, c, w->facts, w->decision);
 }
