@@ -24,7 +24,7 @@ configure() { # FOLDER MODE SETTINGS...
   cmake -S tests/consumer -B "$folder" -DMODE="$mode" -DPROGRAM="$program" "$@" && cmake --build "$folder" -j "$(nproc)"
 }
 run_programs() { "$1/with_shared" && "$1/with_static" && "$1/from_cxx"; }
-is_shared() { ldd "$1/with_shared" | grep -q 'libtmaring\.so\.0' && ! ldd "$1/with_static" | grep -q libtmaring; }
+is_shared() { ldd "$1/with_shared" | grep 'libtmaring\.so\.0' >/dev/null && ! ldd "$1/with_static" | grep libtmaring >/dev/null; }
 exports_nothing_of_ours() {
   local names
   names=$(nm -D --defined-only "$1/libplugin.so" | awk '{ print $3 }' | grep '^tmaring' || true)

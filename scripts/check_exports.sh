@@ -17,7 +17,7 @@ exported() { nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $
 needed() { readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' | sort; }
 
 same() { diff <("$1") <("$2") || { echo "< $1, > $2"; return 1; }; }
-map_is_sorted() { mapped | sort -c; [ "$(mapped | wc -l)" -gt 0 ]; }
+map_is_sorted() { mapped | sort -c && [ "$(mapped | wc -l)" -gt 0 ]; }
 needs_libc_only() {
   local others
   others=$(needed | grep -vxE 'libc\.so\.6|libm\.so\.6|ld-linux-[a-z0-9-]*\.so\.[0-9]' || true)
@@ -35,7 +35,7 @@ archive_names() {
   foreign=$(nm --defined-only --extern-only "$build/libtmaring.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | grep -vE '^tmaring_' || true)
   [ -z "$foreign" ] || { echo "names without our prefix: $foreign"; return 1; }
 }
-soname() { readelf -d "$library" | grep -q 'SONAME.*\[libtmaring\.so\.0\]'; }
+soname() { readelf -d "$library" | grep 'SONAME.*\[libtmaring\.so\.0\]' >/dev/null; }
 
 check "exports: the map lists the calls of the headers" same declared mapped
 check "exports: the map is in order" map_is_sorted

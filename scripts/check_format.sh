@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 tool=
 for name in clang-format-14 clang-format; do
-  if command -v $name >/dev/null && $name --version | grep -q 'version 14\.'; then tool=$name; break; fi
+  if command -v $name >/dev/null && $name --version | grep 'version 14\.' >/dev/null; then tool=$name; break; fi
 done
 if [ -z "$tool" ]; then
   count_skip "format: clang-format 14 is not installed"

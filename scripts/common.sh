@@ -5,6 +5,7 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
+export LC_ALL=C # order of names, and decimal points
 script=$(basename "$0")
 passed=0
 failed=0
@@ -112,7 +113,7 @@ want_test_tools() {
   want 'has_header criterion/criterion.h' libcriterion-dev
 }
 
-has_gpu() { [ -e /dev/nvidiactl ] || nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+has_gpu() { [ -e /dev/nvidiactl ] || nvidia-smi -L 2>/dev/null | grep '^GPU' >/dev/null; }
 
 # Settings for a build with headers and NVRTC in .cache, for a machine that has a GPU (or, with TMARING_FETCH_TOOLKIT=1, none) and no
 # toolkit of its own.

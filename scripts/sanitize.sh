@@ -27,7 +27,7 @@ run_tool() {
   before_run=$((passed + failed))
   for program in "$folder"/tests/*_test; do
     # GPU tests carry the backend in their name.
-    "$program" --list </dev/null 2>/dev/null | grep -q cuda || continue
+    "$program" --list </dev/null 2>/dev/null | grep cuda >/dev/null || continue
     name=$(basename "$program")
     under=(env "TMARING_TEST_RELEASE=$release" "$sanitizer" --tool "$tool" --target-processes all --error-exitcode 9
       --require-cuda-init no --launch-timeout 120 --print-limit 20 --log-file "$logs/$tool.$name.%p.log" "$@")

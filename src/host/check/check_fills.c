@@ -130,6 +130,13 @@ static tmaring_window window_of(const proof *p, const tmaring_stream *s, const t
   return load ? tmaring_run_load_window(s, r) : tmaring_run_store_window(r);
 }
 
+/* Without a bulk part (its begin may then lie past the run) the head is all of the run. */
+static int leaves_no_gap(const tmaring_window *w, const tmaring_run *r)
+{
+  if (w->bytes == 0) return w->head == r->bytes && w->tail == 0;
+  return w->begin <= r->address + w->head && w->begin + w->bytes + w->tail >= r->address + r->bytes;
+}
+
 static tmaring_status check_run(const proof *p, const tmaring_stream *s, const char *what, const tmaring_run *r,
                                 int load, int64_t *copies, uint64_t *bytes)
 {
@@ -140,8 +147,7 @@ static tmaring_status check_run(const proof *p, const tmaring_stream *s, const c
            (unsigned long long)r->offset + r->bytes, s->slot_bytes);
   }
   if (w.bytes > 0) TMARING__TRY(check_bulk(p, s, what, r, &w));
-  if (w.begin > r->address + w.head || w.begin + w.bytes + w.tail < r->address + (w.bytes ? r->bytes : 0) ||
-      (w.bytes == 0 && w.head != r->bytes)) {
+  if (!leaves_no_gap(&w, r)) {
     REFUSE("worker %d, tile %lld, %s: head %u, bulk %u and tail %u leave a gap in %u bytes", p->worker,
            (long long)p->tile, what, w.head, w.bytes, w.tail, r->bytes);
   }

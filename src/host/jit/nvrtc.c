@@ -122,8 +122,8 @@ static int create(nvrtc_program *program, const char *source)
 
 tmaring_status tmaring__nvrtc_compile(const char *source, int debug, void **cubin, size_t *cubin_bytes)
 {
-  int major, minor;
-  const char *file;
+  int major = 0, minor = 0;
+  const char *file = NULL;
   TMARING__TRY(tmaring__nvrtc_version(&major, &minor, &file));
   const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++17", "--modify-stack-limit=false", "--generate-line-info"};
   nvrtc_program program;

@@ -37,11 +37,11 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
 }
 
 /* Bytes per ns of the whole grid: the memory's rate, unless too few SMs work or too little is in flight. */
-static double memory_rate(const tmaring__candidate *c, const tmaring_machine *machine, double fill_load, int64_t fills,
+static double memory_rate(const tmaring__candidate *c, const tmaring_machine *machine, double fill_load, double fills,
                           int64_t workers)
 {
   const double sms = least((double)machine->sm_count, (double)workers);
-  const double ahead = least((double)c->distance + 1.0, (double)fills);
+  const double ahead = least((double)c->distance + 1.0, fills);
   const double flight = (double)workers * ahead * fill_load;
   const double rate = least(flight / TUNING_LATENCY_NS, sms * TUNING_SM_RATE);
   return greatest(least(rate, TUNING_MEMORY_RATE), 1e-3);
@@ -52,20 +52,20 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
                                      int64_t rows)
 {
   const tmaring__candidate *c = candidate;
-  tmaring__cost cost = {0, 0.0, 0.0, TUNING_RAMP_NS, TUNING_RAMP_NS};
+  tmaring__cost cost = {0.0, 0.0, 0.0, TUNING_RAMP_NS, TUNING_RAMP_NS};
   const int64_t tiles = c->spread ? rows * c->pieces : tmaring_ceil_div(rows, c->tile_rows);
   if (tiles == 0) return cost;
   const int64_t workers = tmaring_min_i64(tiles, c->workers), per_tile = c->spread ? 1 : (int64_t)c->pieces * c->passes;
   const double share = (c->pieces > 1 ? (double)c->piece_cols / facts->cols : 1.0) * c->tile_rows;
   const double fill_load = share * (double)facts->load_bytes;
   const double traffic = (double)facts->bytes_per_row + (double)(c->passes - 1) * (double)facts->load_bytes;
-  cost.fills = tmaring_ceil_div(tiles, workers) * per_tile;
+  cost.fills = (double)tmaring_ceil_div(tiles, workers) * (double)per_tile;
   const double rate = memory_rate(c, machine, fill_load, cost.fills, workers);
   const double one_fill = fill_ns(c, facts, decision, order);
   /* tiles that do not divide leave workers idle in the last round */
-  const double bytes = share * traffic * (double)cost.fills * (double)workers / c->passes;
+  const double bytes = share * traffic * cost.fills * (double)workers / c->passes;
   cost.memory_ns = bytes / rate;
-  cost.worker_ns = (double)cost.fills * one_fill;
+  cost.worker_ns = cost.fills * one_fill;
   cost.ramp_ns = TUNING_RAMP_NS + fill_load * (double)workers / rate + one_fill;
   cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) +
                   TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);

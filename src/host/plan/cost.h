@@ -6,7 +6,7 @@
 
 /* Printable terms of the estimate. */
 typedef struct tmaring__cost {
-  int64_t fills;    /* of the busiest worker */
+  double fills;     /* of the busiest worker */
   double memory_ns; /* the bytes at the rate that the bytes in flight sustain */
   double worker_ns; /* the busiest worker's fills, one after another */
   double ramp_ns;   /* start, first fill, end */

@@ -167,22 +167,29 @@ static tmaring_status check_group(const tmaring__decision *d)
   return TMARING_OK;
 }
 
-/* piece_cols counts in whole vectors; pieces are of one row. */
+/* Fills of a row are counted in 31 bits, over all passes. */
+#define MAX_PIECES (1 << 24)
+
+/* Pieces are whole vectors, and not too many of them. */
+static int32_t whole_piece(int32_t asked, const tmaring__facts *facts, tmaring__notes *notes)
+{
+  const int64_t least = tmaring_max_i64(asked, tmaring_ceil_div(facts->cols, MAX_PIECES));
+  const int64_t whole = tmaring_ceil_div(least, facts->vec) * facts->vec;
+  if (whole != asked) {
+    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole vectors of %d elements, at most %d of a row",
+                      asked, (long long)whole, facts->vec, MAX_PIECES);
+  }
+  return whole < facts->cols ? (int32_t)whole : facts->cols;
+}
+
+/* Pieces are of one row. */
 static void decide_pieces(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
                           tmaring__notes *notes)
 {
   d->tile_rows = o->tile_rows;
   d->piece_cols = o->piece_cols;
   if (d->piece_cols == TMARING_AUTO) return;
-  if (d->piece_cols >= facts->cols) {
-    d->piece_cols = facts->cols;
-    return;
-  }
-  const int64_t whole = tmaring_ceil_div(d->piece_cols, facts->vec) * facts->vec;
-  if (whole != d->piece_cols)
-    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole vectors of %d elements", d->piece_cols,
-                      (long long)whole, facts->vec);
-  d->piece_cols = whole < facts->cols ? (int32_t)whole : facts->cols;
+  d->piece_cols = d->piece_cols >= facts->cols ? facts->cols : whole_piece(d->piece_cols, facts, notes);
   if (d->piece_cols < facts->cols && d->tile_rows != TMARING_AUTO && d->tile_rows != 1) {
     tmaring__note_add(notes, "tile_rows %d -> 1: a fill holds a piece of one row", d->tile_rows);
     d->tile_rows = 1;

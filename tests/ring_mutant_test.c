@@ -1,0 +1,297 @@
+/* Faulty role code must be caught. Each mutant is the shipped loops of abi/roles.h with one primitive interposed; the header
+ * itself is never touched. The control is the same file with no mutant on. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "../src/host/check/binding.h"
+#include "../src/host/check/explore.h"
+#include "../src/host/check/schedule.h"
+#include "support/small_ring.h"
+
+/* X(name, rings it is played on, fault the exhaustive schedule finds first) */
+#define MUTANTS(X)                                                                                                     \
+  X(control, "", NONE)                                                                                                 \
+  X(full_wait_dropped, "wdcdmdwscs", READ_EARLY)                                                                       \
+  X(empty_wait_dropped, "wdmdws", NONE)                                                                                \
+  X(full_parity_wrong, "wdcdmdwscs", READ_EARLY)                                                                       \
+  X(empty_parity_wrong, "wdmdws", NONE)                                                                                \
+  X(full_count_restarted, "wdcdmdws", READ_EARLY)                                                                      \
+  X(empty_count_restarted, "wdmd", NONE)                                                                               \
+  X(release_before_read, "wdmd", NONE)                                                                                 \
+  X(release_before_store, "ws", NONE)                                                                                  \
+  X(arrive_dropped, "wdmd", DEADLOCK)                                                                                  \
+  X(arrive_twice, "wdmd", ARRIVAL)                                                                                     \
+  X(expect_short, "wdcdmdws", TX)                                                                                      \
+  X(expect_long, "wdcdmdws", NONE)                                                                                     \
+  X(expect_without_arrive, "wdcdmd", NONE)                                                                             \
+  X(copy_dropped, "wdcdmd", NONE)                                                                                      \
+  X(fence_dropped, "wscsms", NONE)                                                                                     \
+  X(edge_fence_dropped, "wece", NONE)                                                                                  \
+  X(wait_read_dropped, "wscsms", NONE)                                                                                 \
+  X(wait_read_one_late, "wscsms", NONE)                                                                                \
+  X(store_before_unit_barrier, "gs", STORE_EARLY)                                                                      \
+  X(group_barrier_dropped, "gdgs", SCRATCH)                                                                            \
+  X(cta_barrier_dropped, "cdcs", NONE)                                                                                 \
+  X(surplus_stored, "ww", COVERAGE)                                                                                    \
+  X(lead_one_too_far, "wdws", LEAD)                                                                                    \
+  X(ticket_not_put, "wt", NONE)                                                                                        \
+  X(trip_one_short, "wdcdmd", NONE)
+
+typedef enum mutant_id {
+#define ID(name, rings, fault) mutant_##name,
+  MUTANTS(ID)
+#undef ID
+      mutant_count
+} mutant_id;
+
+static mutant_id mutant;
+
+/* ---- interposed primitives ---- */
+
+static uint32_t bent_parity(uint32_t parity, const tmaring__mbarrier *barrier, mutant_id dropped, mutant_id wrong,
+                            mutant_id restarted)
+{
+  if (mutant == dropped) return barrier->phase + 1; /* a parity that passes at once */
+  if (mutant == wrong) return parity ^ 1u;
+  return mutant == restarted ? 0 : parity;
+}
+
+static int mutant_try_full(tmaring__env *e, uint32_t stage, uint32_t parity)
+{
+  const tmaring__mbarrier *full = &tmaring__at_stage(e->ring, e->state, stage)->full;
+  return tmaring__role_try_full(
+      e, stage, bent_parity(parity, full, mutant_full_wait_dropped, mutant_full_parity_wrong, mutant_full_count_restarted));
+}
+
+static int mutant_try_empty(tmaring__env *e, uint32_t stage, uint32_t parity)
+{
+  const tmaring__mbarrier *empty = &tmaring__at_stage(e->ring, e->state, stage)->empty;
+  return tmaring__role_try_empty(e, stage,
+                                 bent_parity(parity, empty, mutant_empty_wait_dropped, mutant_empty_parity_wrong,
+                                             mutant_empty_count_restarted));
+}
+
+static void mutant_expect(tmaring__env *e, uint32_t stage, uint32_t bytes)
+{
+  tmaring__mbarrier *full = &tmaring__at_stage(e->ring, e->state, stage)->full;
+  if (mutant == mutant_expect_short && bytes > 0) bytes /= 2;
+  if (mutant == mutant_expect_long) bytes += 16;
+  if (mutant == mutant_expect_without_arrive) {
+    full->pending += 1; /* the arrival that follows only takes this one away */
+  }
+  tmaring__role_expect(e, stage, bytes);
+}
+
+static void mutant_release(tmaring__env *e, uint32_t stage)
+{
+  if (mutant == mutant_release_before_read) return;
+  if (mutant == mutant_arrive_dropped && e->actor == 1) return;
+  tmaring__role_release(e, stage);
+  if (mutant == mutant_arrive_twice && e->actor == 1) tmaring__role_release(e, stage);
+}
+
+static void mutant_release_others(tmaring__env *e, uint32_t stage)
+{
+  tmaring__role_release_others(e, stage);
+  if (mutant == mutant_release_before_store) tmaring__role_release_storer(e, stage);
+}
+
+static void mutant_release_storer(tmaring__env *e, uint32_t stage)
+{
+  if (mutant != mutant_release_before_store) tmaring__role_release_storer(e, stage);
+}
+
+static void mutant_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address, uint32_t bytes)
+{
+  if (mutant == mutant_copy_dropped && tensor == 1) return;
+  tmaring__role_load(e, tensor, stage, offset, address, bytes);
+}
+
+static void mutant_fence(tmaring__env *e, int in_feed)
+{
+  if (mutant == mutant_fence_dropped && !in_feed) return;
+  if (mutant == mutant_edge_fence_dropped && in_feed) return;
+  tmaring__role_fence(e);
+}
+
+static void mutant_wait_read(tmaring__env *e, uint32_t pending)
+{
+  if (mutant == mutant_wait_read_dropped) return;
+  tmaring__role_wait_read(e, pending + (mutant == mutant_wait_read_one_late));
+}
+
+static void mutant_ticket_put(tmaring__env *e, uint32_t stage, int64_t tile)
+{
+  if (mutant != mutant_ticket_not_put) tmaring__role_ticket_put(e, stage, tile);
+}
+
+static int mutant_fill_stores(const tmaring_fill *fill, int has_pieces, int32_t passes)
+{
+  if (mutant == mutant_surplus_stored && !fill->valid) return 1;
+  return tmaring_fill_stores(fill, has_pieces, passes);
+}
+
+static const tmaring_args *mutant_args(const tmaring__env *e)
+{
+  static tmaring_args farther;
+  if (mutant != mutant_lead_one_too_far || e->actor != e->ring->issuer) return e->ring->args;
+  farther = *e->ring->args;
+  farther.distance += 1;
+  return &farther;
+}
+
+static const tmaring_walk *mutant_walk(const tmaring__env *e)
+{
+  static tmaring_walk shorter;
+  if (mutant != mutant_trip_one_short || e->actor != 1) return &e->ring->walk;
+  shorter = e->ring->walk;
+  shorter.slots -= 1;
+  return &shorter;
+}
+
+/* ---- the binding, with these in place ---- */
+
+#undef ROLE_TRY_FULL
+#undef ROLE_TRY_EMPTY
+#undef ROLE_EXPECT
+#undef ROLE_RELEASE
+#undef ROLE_RELEASE_OTHERS
+#undef ROLE_RELEASE_STORER
+#undef ROLE_LOAD
+#undef ROLE_FENCE
+#undef ROLE_WAIT_READ
+#undef ROLE_GROUP_SYNC
+#undef ROLE_CTA_SYNC
+#undef ROLE_TICKET_PUT
+#undef ROLE_ACCUMULATE
+#undef ROLE_ARGS
+#undef ROLE_WALK
+#define ROLE_TRY_FULL(e, stage, parity)                       mutant_try_full(e, stage, parity)
+#define ROLE_TRY_EMPTY(e, stage, parity)                      mutant_try_empty(e, stage, parity)
+#define ROLE_EXPECT(e, stage, bytes)                          TMARING__VISIBLE(mutant_expect(e, stage, bytes))
+#define ROLE_RELEASE(e, stage)                                TMARING__VISIBLE(mutant_release(e, stage))
+#define ROLE_RELEASE_OTHERS(e, stage)                         TMARING__VISIBLE(mutant_release_others(e, stage))
+#define ROLE_RELEASE_STORER(e, stage)                         TMARING__VISIBLE(mutant_release_storer(e, stage))
+#define ROLE_LOAD(e, tensor, stage, offset, address, bytes)   mutant_load(e, tensor, stage, offset, address, bytes)
+#define ROLE_FENCE(e)                                         mutant_fence(e, sizeof *f == sizeof(tmaring_issue_frame))
+#define ROLE_TICKET_PUT(e, stage, tile)                       mutant_ticket_put(e, stage, tile)
+#define ROLE_ARGS(e)                                          mutant_args(e)
+#define ROLE_WALK(e)                                          mutant_walk(e)
+#define tmaring_fill_stores(fill, has_pieces, passes)         mutant_fill_stores(fill, has_pieces, passes)
+#define ROLE_WAIT_READ(f, e, pending)                                                                                  \
+  do {                                                                                                                 \
+    (f)->pc = __LINE__;                                                                                                \
+  case __LINE__:                                                                                                       \
+    if (tmaring__env_pause(e)) return TMARING__YIELDED;                                                                \
+    mutant_wait_read(e, pending);                                                                                      \
+  } while (0)
+/* The barrier before a store, or the one between the partial results and their use: told apart by the frame. */
+#define ROLE_GROUP_SYNC(f, e)                                                                                          \
+  do {                                                                                                                 \
+    if (mutant == mutant_store_before_unit_barrier && sizeof *(f) != sizeof(tmaring_rows_frame)) break;                \
+    if (mutant == mutant_group_barrier_dropped && sizeof *(f) == sizeof(tmaring_rows_frame)) break;                    \
+    TMARING__BARRIER(f, tmaring__role_arrive_group, tmaring__role_passed_group);                                       \
+  } while (0)
+#define ROLE_CTA_SYNC(f, e)                                                                                            \
+  do {                                                                                                                 \
+    if (mutant == mutant_cta_barrier_dropped) break;                                                                   \
+    TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta);                                           \
+  } while (0)
+#define ROLE_ACCUMULATE(e, fill, stage, iteration, pass)                                                               \
+  do {                                                                                                                 \
+    if (mutant == mutant_release_before_read) TMARING__VISIBLE(tmaring__role_release(e, stage));                       \
+    tmaring__role_accumulate(e, fill, stage, iteration, pass);                                                         \
+  } while (0)
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#endif
+#include "tmaring/abi/roles.h"
+
+static TMARING__ROLE_STEP(mutant_step);
+
+/* ---- rings ---- */
+
+/* Two letters: mode (w ws, c CTA barrier, m mbarrier, g ws with rows shared by warps) and kind (d direct, s staged in place,
+ * e edges, w surplus fills by wrap, t tickets). */
+static small_spec spec_of(const char *letters)
+{
+  small_spec s = {SMALL_WS, 3, 1, 2, 1, 2, 0, 7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP, 0, 0, 0, 0};
+  if (letters[0] == 'c') s.mode = SMALL_CTA_BARRIER;
+  if (letters[0] == 'm') s.mode = SMALL_MBARRIER;
+  if (letters[0] == 'g') s.per_row = 2;
+  if (letters[0] == 'g') s.reductions = 1;
+  if (letters[1] == 's' || letters[1] == 'w') s.staged = 1;
+  if (letters[1] == 'e') s.edges = 1;
+  if (letters[1] == 'w') s.surplus = 2;
+  if (letters[1] == 'w') s.policy = TMARING_POLICY_WRAP;
+  if (letters[1] == 't') s.order = TMARING_ORDER_TICKET;
+  return s;
+}
+
+typedef struct trial {
+  tmaring__fault_note lazy, random, reduced, unreduced;
+} trial;
+
+static void try_all(const small_spec *spec, trial *t)
+{
+  small_ring r;
+  tmaring__explore_report report;
+  tmaring_status status;
+  small_ring_make(&r, spec);
+  r.ring.step = mutant_step;
+  tmaring__schedule_run(&r.ring, TMARING__LAZY, &t->lazy, NULL, NULL);
+  t->random.kind = TMARING__FAULT_NONE;
+  for (uint64_t seed = 1; seed < 20 && t->random.kind == TMARING__FAULT_NONE; ++seed) {
+    tmaring__schedule_run(&r.ring, seed, &t->random, NULL, NULL);
+  }
+  status = tmaring__explore(&r.ring, 1, 1u << 22, &report, &t->reduced);
+  cr_assert(status == TMARING_OK || status == TMARING_ERROR_CHECK, "%s", tmaring_last_detail());
+  status = tmaring__explore(&r.ring, 0, 1u << 22, &report, &t->unreduced);
+  cr_assert(status == TMARING_OK || status == TMARING_ERROR_CHECK, "%s", tmaring_last_detail());
+}
+
+static const char *mark(const tmaring__fault_note *note)
+{
+  return note->kind == TMARING__FAULT_NONE ? "-" : tmaring__fault_text(note->kind);
+}
+
+Test(ring_mutants, control_passes, .timeout = 120)
+{
+  static const char *const rings[] = {"wd", "cd", "md", "ws", "cs", "ms", "we", "ce", "gd", "gs", "ww", "wt"};
+  mutant = mutant_control;
+  for (size_t i = 0; i < sizeof rings / sizeof *rings; ++i) {
+    const small_spec spec = spec_of(rings[i]);
+    trial t;
+    try_all(&spec, &t);
+    cr_assert(t.lazy.kind == TMARING__FAULT_NONE && t.random.kind == TMARING__FAULT_NONE &&
+                  t.reduced.kind == TMARING__FAULT_NONE && t.unreduced.kind == TMARING__FAULT_NONE,
+              "%s: %s%s%s%s", small_ring_text(&spec), t.lazy.text, t.random.text, t.reduced.text, t.unreduced.text);
+  }
+}
+
+/* Every mutant is killed on every ring it is played on, by exploration with and without reduction. */
+static void kill_mutant(mutant_id id, const char *name, const char *rings, tmaring__fault_kind due)
+{
+  mutant = id;
+  for (; rings[0]; rings += 2) {
+    const small_spec spec = spec_of(rings);
+    trial t;
+    try_all(&spec, &t);
+    fprintf(stderr, "%-26s %.2s | lazy: %s | random: %s | all: %s\n", name, rings, mark(&t.lazy), mark(&t.random),
+            t.reduced.text);
+    cr_expect_neq(t.reduced.kind, TMARING__FAULT_NONE, "%s survives on %.2s", name, rings);
+    cr_expect_neq(t.unreduced.kind, TMARING__FAULT_NONE, "%s survives on %.2s unreduced", name, rings);
+    if (due != TMARING__FAULT_NONE) cr_expect_eq(t.reduced.kind, due, "%s on %.2s: %s", name, rings, t.reduced.text);
+  }
+}
+
+#define KILL(name, rings, fault)                                                                                       \
+  Test(ring_mutants, name, .timeout = 60)                                                                              \
+  {                                                                                                                    \
+    if (mutant_##name != mutant_control) kill_mutant(mutant_##name, #name, rings, TMARING__FAULT_##fault);             \
+  }
+MUTANTS(KILL)

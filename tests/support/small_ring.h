@@ -1,0 +1,35 @@
+/* Small rings with hand-made arguments, for playing them through every order: no data, addresses made up. */
+#ifndef TMARING_TESTS_SMALL_RING_H
+#define TMARING_TESTS_SMALL_RING_H
+
+#include "../../src/host/check/ring_model.h"
+
+typedef enum small_mode { SMALL_WS, SMALL_CTA_BARRIER, SMALL_MBARRIER, SMALL_MODE_COUNT } small_mode;
+
+typedef struct small_spec {
+  int mode, stages, distance;
+  int warps, per_row; /* consumer warps; warps that share a row */
+  int inputs;         /* copies per fill */
+  int staged;         /* 0 direct, 1 in place over input 0, 2 staged apart */
+  int trips;          /* slots of each worker that hold tiles */
+  int order, policy, release;
+  int surplus;    /* slots past the last tile */
+  int edges;      /* rows of 33 floats from a base of 4 modulo 16 */
+  int reductions; /* passes that reduce */
+  int pieces;     /* per row; 0: whole rows */
+} small_spec;
+
+/* Everything that a ring points at, in one place: not to be moved once made. */
+typedef struct small_ring {
+  tmaring_args args;
+  tmaring__code code;
+  tmaring__program program;
+  tmaring__ring ring;
+} small_ring;
+
+/* Fills in a ring for the worker that owns the last tiles; asserts that it can be prepared. */
+void small_ring_make(small_ring *r, const small_spec *spec);
+/* "ws S=4 P=3 staged=1 trips=9 ...", in a static buffer. */
+const char *small_ring_text(const small_spec *spec);
+
+#endif
