@@ -296,7 +296,7 @@ Test(cases, F22_cuda, .timeout = 60)
   cr_assert(rig_furnish(&r, &v, 997, 256));
   cr_assert_eq(pthread_create(&thread, NULL, first_calls, &r), 0);
   cr_assert_eq(pthread_join(thread, &status), 0);
-  cr_expect_eq(*(tmaring_status *)status, TMARING_OK);
+  cr_expect_eq(*(tmaring_status *)status, TMARING_OK, "%s", tmaring_status_name(*(tmaring_status *)status));
   cr_expect(venue_settle(&v));
   cr_expect(rig_right(&r, 997));
   rig_free(&r);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "support/modes.h"
 #include "support/rig.h"
 
 /* Defines a body and one test per backend. */
@@ -166,12 +167,15 @@ static tmaring_kernel *kernel_of(const rig *r, const char *text)
   tmaring_formula *formula = NULL;
   tmaring_plan *plan = NULL;
   tmaring_kernel *kernel = NULL;
+  tmaring_plan_options options;
+  tmaring_plan_options_init(&options);
+  mode_override_release(&options);
   for (int i = 0; i < 2; ++i) {
     tensor[i].rows = r->rows;
     tensor[i].cols = r->cols;
   }
   cr_assert_eq(tmaring_formula_parse(&formula, text), TMARING_OK, "%s", tmaring_last_detail());
-  cr_assert_eq(tmaring_plan_create(&plan, formula, tensor, 2, &r->venue->machine, NULL), TMARING_OK);
+  cr_assert_eq(tmaring_plan_create(&plan, formula, tensor, 2, &r->venue->machine, &options), TMARING_OK);
   tmaring_formula_free(formula);
   cr_assert_eq(tmaring_prepare(&kernel, plan, r->venue->backend), TMARING_OK);
   tmaring_plan_free(plan);
@@ -322,7 +326,6 @@ LAUNCH_TEST(many_threads_launch_one_kernel)
   for (int i = 0; i < THREADS; ++i) {
     cr_assert(rig_furnish(&crew[i].rig, v, 133, 128) && rig_refill(&crew[i].rig, (uint64_t)i + 10));
     crew[i].rig.kernel = owner.kernel;
-    crew[i].rig.workspace = v->place->take(tmaring_workspace_bytes(owner.plan));
     cr_assert_eq(tmaring_workspace_init(owner.kernel, crew[i].rig.workspace, v->stream), TMARING_OK);
   }
   for (int i = 0; i < THREADS; ++i) cr_assert_eq(pthread_create(&thread[i], NULL, launch_rounds, &crew[i]), 0);

@@ -61,6 +61,7 @@ Test(plan_refusal, what_makes_no_sense_is_normalised_with_a_note, .timeout = 10)
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     draft d = draft_make(cases[i].formula, TMARING_F32, 1000, 256);
+    d.options.consumers[0] = 256; /* the numbers below are of this block */
     apply(&d.options, cases[i].changes, 3);
     tmaring_plan *plan = draft_accept(&d);
     cr_expect_not_null(draft_note(plan, cases[i].note), "case %zu: no note with \"%s\"", i, cases[i].note);
@@ -143,12 +144,13 @@ Test(plan_refusal, options_out_of_range, .timeout = 10)
       {{SET(consumers[0], 48), NONE, NONE}, TMARING_ERROR_UNSUPPORTED, {"48x1x1", "multiple of 32", NULL}},
       {{SET(consumers[0], 1024), SET(mode, 1), NONE}, TMARING_ERROR_CAPACITY, {"1024x1x1", "axis x", "1024"}},
       {{SET(consumers[0], 1024), SET(consumers[1], 2), NONE}, TMARING_ERROR_CAPACITY, {"2048", "1024", NULL}},
-      {{SET(tile_rows, 1000), NONE, NONE}, TMARING_ERROR_CAPACITY, {"needs 2048128", "allows 232448", "tile_rows"}},
+      {{SET(tile_rows, 1000), NONE, NONE}, TMARING_ERROR_CAPACITY, {"needs 3072128", "allows 232448", "tile_rows"}},
       {{SET(stages, 16), SET(tile_rows, 15), NONE}, TMARING_ERROR_CAPACITY, {"needs 246144", "allows 232448", NULL}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     char what[32];
     draft d = draft_make("y = x + x", TMARING_F32, 1000, 256);
+    d.options.consumers[0] = 256; /* the numbers below are of this block */
     apply(&d.options, cases[i].changes, 3);
     snprintf(what, sizeof what, "case %zu", i);
     expect_refused(&d, cases[i].status, cases[i].words, what);

@@ -2,6 +2,9 @@
 #ifndef TMARING_TESTS_MODES_H
 #define TMARING_TESTS_MODES_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tmaring/plan.h"
 
 typedef enum mode_choice {
@@ -19,6 +22,15 @@ static inline void mode_choose(tmaring_plan_options *options, mode_choice choice
   options->mode = specialized ? TMARING_MODE_WARP_SPECIALIZED : TMARING_MODE_PIPELINED;
   if (specialized) options->role_axis = (int32_t)choice - MODE_SPECIALIZED_X;
   if (!specialized) options->war = choice == MODE_PIPELINED_CTA ? TMARING_WAR_CTA_BARRIER : TMARING_WAR_MBARRIER;
+}
+
+/* TMARING_TEST_RELEASE=warp|thread in the environment overrides options->release: racecheck takes the release by one
+ * lane per warp for a race. */
+static inline void mode_override_release(tmaring_plan_options *options)
+{
+  const char *release = getenv("TMARING_TEST_RELEASE");
+  if (release && strcmp(release, "warp") == 0) options->release = TMARING_RELEASE_WARP;
+  if (release && strcmp(release, "thread") == 0) options->release = TMARING_RELEASE_THREAD;
 }
 
 #endif

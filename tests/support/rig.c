@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "modes.h"
 #include "noise.h"
 
 int rig_furnish(rig *r, const venue *v, int64_t rows, int64_t cols)
@@ -12,25 +13,29 @@ int rig_furnish(rig *r, const venue *v, int64_t rows, int64_t cols)
   r->rows = rows;
   r->cols = cols;
   return guarded_take(&r->x, v->place, rows, bytes, bytes, 0, GUARD_BAND_BYTES) &&
-         guarded_take(&r->y, v->place, rows, bytes, bytes, 0, GUARD_BAND_BYTES) && rig_refill(r, 1);
+         guarded_take(&r->y, v->place, rows, bytes, bytes, 0, GUARD_BAND_BYTES) &&
+         (r->workspace = v->place->take(TMARING_WORKSPACE_BYTES)) != NULL && rig_refill(r, 1);
 }
 
 tmaring_status rig_prepare(rig *r, const tmaring_plan_options *options)
 {
   const tmaring_tensor empty = TMARING_TENSOR_INIT;
   tmaring_tensor tensor[2] = {empty, empty};
+  tmaring_plan_options own;
+  tmaring_plan_options_init(&own);
+  if (options) own = *options;
+  mode_override_release(&own);
   for (int i = 0; i < 2; ++i) {
     tensor[i].rows = r->rows;
     tensor[i].cols = r->cols;
   }
   tmaring_status status = tmaring_formula_parse(&r->formula, "y = x + x");
   if (status != TMARING_OK) return status;
-  status = tmaring_plan_create(&r->plan, r->formula, tensor, 2, &r->venue->machine, options);
+  status = tmaring_plan_create(&r->plan, r->formula, tensor, 2, &r->venue->machine, &own);
   if (status != TMARING_OK) return status;
   status = tmaring_prepare(&r->kernel, r->plan, r->venue->backend);
   if (status != TMARING_OK || tmaring_workspace_bytes(r->plan) == 0) return status;
-  r->workspace = r->venue->place->take(tmaring_workspace_bytes(r->plan));
-  if (!r->workspace) return TMARING_ERROR_MEMORY;
+  if (tmaring_workspace_bytes(r->plan) > TMARING_WORKSPACE_BYTES) return TMARING_ERROR_MEMORY;
   return tmaring_workspace_init(r->kernel, r->workspace, r->venue->stream);
 }
 

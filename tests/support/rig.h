@@ -11,7 +11,7 @@ typedef struct rig {
   tmaring_formula *formula;
   tmaring_plan *plan;
   tmaring_kernel *kernel;
-  void *workspace; /* NULL where none is needed */
+  void *workspace; /* TMARING_WORKSPACE_BYTES, also where the plan needs none */
   guarded x, y;
 } rig;
 

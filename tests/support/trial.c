@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/host/jit/code_store.h"
+#include "modes.h"
 #include "number.h"
 
 int trial_fail(trial_state *s, const char *format, ...)
@@ -93,13 +95,6 @@ static int parse(trial_state *s)
   return status == TMARING_OK ? bind(s) : trial_fail_call(s, status, "tmaring_formula_parse");
 }
 
-static void override_release(tmaring_plan_options *options)
-{
-  const char *release = getenv("TMARING_TEST_RELEASE");
-  if (release && strcmp(release, "warp") == 0) options->release = TMARING_RELEASE_WARP;
-  if (release && strcmp(release, "thread") == 0) options->release = TMARING_RELEASE_THREAD;
-}
-
 static int refuse(trial_state *s, tmaring_status status)
 {
   if (tmaring_last_detail()[0] == 0)
@@ -110,13 +105,24 @@ static int refuse(trial_state *s, tmaring_status status)
   return 0;
 }
 
+/* Fills the cache of compiled kernels for a machine that cannot compile: TMARING_TEST_COMPILE in the environment. */
+static int compile(trial_state *s)
+{
+  tmaring__machine_code code;
+  if (!getenv("TMARING_TEST_COMPILE")) return 1;
+  const tmaring_status status = tmaring__machine_code_of(s->plan, &code);
+  if (status != TMARING_OK) return trial_fail_call(s, status, "compile");
+  tmaring__machine_code_free(&code);
+  return 1;
+}
+
 static int plan(trial_state *s)
 {
   const trial *t = s->trial;
   tmaring_tensor tensor[TRIAL_MAX_TENSORS];
   tmaring_plan_options options = t->options;
   for (int32_t i = 0; i < s->count; ++i) tensor[i] = s->tensor[i].described;
-  override_release(&options);
+  mode_override_release(&options);
   const tmaring_status status = tmaring_plan_create(&s->plan, s->formula, tensor, s->count,
                                                     t->machine ? t->machine : &s->venue->machine, &options);
   if (status == TMARING_ERROR_UNSUPPORTED || status == TMARING_ERROR_CAPACITY) return refuse(s, status);
@@ -128,7 +134,7 @@ static int plan(trial_state *s)
   if (args != TMARING_OK) return trial_fail_call(s, args, "tmaring_plan_args");
   const tmaring_status check = tmaring_check(s->plan, t->rows, &s->result->report);
   if (check != TMARING_OK && !t->unchecked) return trial_fail_call(s, check, "tmaring_check");
-  return 1;
+  return compile(s);
 }
 
 static void fill_row(const trial *t, const trial_tensor *tensor, noise *n, unsigned char *to, int64_t row,

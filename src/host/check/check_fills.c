@@ -64,11 +64,22 @@ static tmaring_status add_tiles(const tmaring_walk *w)
   return TMARING_OK;
 }
 
+/* The derived fields of the walk are what follows from its rows. */
+static tmaring_status check_cut(const tmaring_walk *w)
+{
+  tmaring_walk due = *w;
+  tmaring_walk_set_rows(&due, w->rows);
+  if (due.tiles == w->tiles && due.slots == w->slots) return TMARING_OK;
+  REFUSE("walk: got %lld tiles and %lld slots, %lld rows need %lld and %lld", (long long)w->tiles, (long long)w->slots,
+         (long long)w->rows, (long long)due.tiles, (long long)due.slots);
+}
+
 tmaring_status tmaring__check_coverage(const tmaring_args *args, tmaring_check_report *report)
 {
   const tmaring_walk *w = &args->walk;
   uint64_t *seen;
   tmaring_status status;
+  TMARING__TRY(check_cut(w));
   report->tiles = w->tiles;
   if (tmaring_uses_tickets(w)) { /* tile c, then C + counter++: each number is handed out once */
     report->fills = w->tiles * tmaring_walk_fills_per_tile(w);

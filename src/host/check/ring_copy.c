@@ -9,9 +9,14 @@ typedef struct piece {
   uint64_t address;
 } piece;
 
+static uint32_t slot_offset(const tmaring__ring *r, const piece *p)
+{
+  return r->args->smem.stages + p->stage * r->args->smem.stage_bytes + p->stream->slot;
+}
+
 static uint32_t shared_offset(const tmaring__ring *r, const piece *p)
 {
-  return r->args->smem.stages + p->stage * r->args->smem.stage_bytes + p->stream->slot + p->offset;
+  return slot_offset(r, p) + p->offset;
 }
 
 static int inside(tmaring__env *e, const piece *p)
@@ -102,6 +107,7 @@ static int open_slot(tmaring__env *e, const piece *p, int32_t slot)
   if (!tmaring__role_reusable(e, TMARING__FAULT_REFILL, p->primitive, p->stage, p->fill)) return 0;
   if (!stores_over(e, p)) return 0;
   s->tag[slot] = p->fill;
+  if (e->ring->data) e->ring->data->poison(e->ring->self, slot_offset(e->ring, p), p->stream->slot_bytes);
   return 1;
 }
 

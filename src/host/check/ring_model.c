@@ -171,24 +171,33 @@ static const char *wait_name(uint32_t wait)
   return name[wait];
 }
 
+/* Adds one barrier that somebody waits for to the text, unless it is there already. */
+static void add_wait(const tmaring__env *env, const tmaring__actor *a, uint64_t *named, char *text, size_t size)
+{
+  const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, a->wait_stage);
+  const int empty = a->wait == TMARING__WAIT_EMPTY;
+  const tmaring__mbarrier *b = empty ? &s->empty : &s->full;
+  const uint64_t bit = 1ull << (2 * a->wait_stage + (uint32_t)empty);
+  const size_t used = strlen(text);
+  if (*named & bit) return;
+  *named |= bit;
+  snprintf(text + used, size - used,
+           "; %s of stage %u for parity %u: %u phases have ended, %u arrivals and %d bytes pending", wait_name(a->wait),
+           a->wait_stage, a->wait_parity, b->phase, b->pending, b->tx);
+}
+
 void tmaring__ring_deadlock(tmaring__env *env)
 {
-  char text[200] = "";
-  int used = 0;
+  char text[240] = "";
+  uint64_t named = 0;
   uint32_t stage = 0, fill = 0;
   for (int32_t i = env->ring->actors - 1; i >= 0; --i) {
     const tmaring__actor *a = tmaring__at_actor(env->ring, env->state, i);
-    const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, a->wait_stage);
-    const tmaring__mbarrier *b = a->wait == TMARING__WAIT_EMPTY ? &s->empty : &s->full;
     if (a->finished) continue;
     env->actor = i;
     stage = a->wait_stage;
     fill = a->wait == TMARING__WAIT_EMPTY ? a->freed + 1 : a->fills + 1;
-    if (a->wait != TMARING__WAIT_FULL && a->wait != TMARING__WAIT_EMPTY) continue;
-    if (used < 0 || (size_t)used >= sizeof text) continue;
-    used += snprintf(text + used, sizeof text - (size_t)used,
-                     "; %s of stage %u, parity %u: phase %u, %u arrivals and %d bytes pending", wait_name(a->wait),
-                     stage, a->wait_parity, b->phase, b->pending, b->tx);
+    if (a->wait == TMARING__WAIT_FULL || a->wait == TMARING__WAIT_EMPTY) add_wait(env, a, &named, text, sizeof text);
   }
   tmaring__ring_fault(env, TMARING__FAULT_DEADLOCK, wait_name(tmaring__env_actor(env)->wait), stage, fill,
                       "no role can move and no copy is in flight%s", text);

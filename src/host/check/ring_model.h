@@ -53,13 +53,15 @@ typedef enum tmaring__fault_kind {
 
 typedef struct tmaring__fault_note {
   tmaring__fault_kind kind; /* NONE: nothing was found */
-  char text[360];
+  char text[400];
 } tmaring__fault_note;
 
 /* The data of one worker; every call may be NULL as a whole (tags only). `self` is the worker's memory and lanes. */
 typedef struct tmaring__data_calls {
   /* Global to shared memory: a bulk copy that completes, or ordinary loads. */
   void (*copy)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);
+  /* Bytes of shared memory whose contents are given up: a slot that a new fill takes over. */
+  void (*poison)(void *self, uint32_t offset, uint32_t bytes);
   /* A bulk store of an actor: its source is read later, at the latest in `drain`. */
   void (*store)(void *self, int32_t actor, uint64_t address, uint32_t offset, uint32_t bytes);
   void (*store_edge)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);

@@ -11,15 +11,16 @@
 static const char *const axis_name[3] = {"x", "y", "z"};
 
 /* Axes that are left open take what the others leave of the default size. */
-static void open_axes(tmaring_cta *cta, const tmaring_plan_options *options)
+static void open_axes(tmaring_cta *cta, const tmaring_plan_options *options, const tmaring__facts *facts)
 {
+  const int32_t usual = facts->program->reduction_passes > 0 ? TUNING_CONSUMERS : TUNING_CONSUMERS_POINTWISE;
   int32_t given = 1;
   for (int i = 0; i < 3; ++i) {
     cta->consumers[i] = options->consumers[i] == TMARING_AUTO ? 1 : options->consumers[i];
     given *= cta->consumers[i];
   }
   if (options->consumers[0] != TMARING_AUTO) return;
-  cta->consumers[0] = given < TUNING_CONSUMERS && TUNING_CONSUMERS % given == 0 ? TUNING_CONSUMERS / given : 32;
+  cta->consumers[0] = given < usual && usual % given == 0 ? usual / given : 32;
 }
 
 static tmaring_status check_consumers(const tmaring_cta *cta)
@@ -182,11 +183,12 @@ static tmaring_status ask_registers(tmaring__decision *decision, const tmaring_p
 }
 
 tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_plan_options *options,
-                                     const tmaring_machine *machine, tmaring__notes *notes)
+                                     const tmaring__facts *facts, const tmaring_machine *machine,
+                                     tmaring__notes *notes)
 {
   tmaring_cta *cta = &decision->cta;
   int sharing;
-  open_axes(cta, options);
+  open_axes(cta, options, facts);
   TMARING__TRY(check_consumers(cta));
   TMARING__TRY(ask_registers(decision, options, notes, &sharing));
   if (sharing && tmaring_cta_consumer_threads(cta) % WARPGROUP != 0) {

@@ -203,7 +203,7 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
   TMARING__TRY(tmaring__options_check(options));
   decision->debug = asked_or(options->debug, 0);
   decide_roles(&decision->cta, options, notes);
-  TMARING__TRY(tmaring__block_decide(decision, options, machine, notes));
+  TMARING__TRY(tmaring__block_decide(decision, options, facts, machine, notes));
   decide_walk(decision, options, notes);
   decide_store(decision, options, facts, notes);
   decide_in_place(decision, facts, notes);

@@ -9,13 +9,14 @@
 /* What a kernel's code is specialised for: with the program and the types, the key of its code. Everything else is an
  * argument. */
 typedef struct tmaring__code {
-  int32_t mode;         /* tmaring_mode */
-  int32_t flat;         /* scope flat */
-  int32_t group;        /* rows are shared by several warps */
-  int32_t aligned;      /* no edges: every run is whole 16-byte units, every vector aligned and full */
-  int32_t staged;       /* bulk stores */
-  int32_t pieces;       /* rows longer than a stage and reduced over: passes follow one another in the ring */
-  int32_t vec;          /* elements per thread and step: 4 or 8 */
+  int32_t mode;    /* tmaring_mode */
+  int32_t flat;    /* scope flat */
+  int32_t group;   /* rows are shared by several warps */
+  int32_t aligned; /* no edges: every run is whole 16-byte units, every vector aligned and full */
+  int32_t staged;  /* bulk stores */
+  int32_t pieces;  /* rows longer than a stage whose pieces, and passes over them, follow one another in the ring; 0
+                      where each piece is a tile of its own */
+  int32_t vec;     /* elements per thread and step: 4 or 8 */
   int32_t registers[2]; /* setmaxnreg of producer and consumers; 0: none */
   int32_t max_threads; /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024; with register sharing
                           exactly its threads, since the bound fixes the pool */

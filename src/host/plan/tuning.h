@@ -13,6 +13,8 @@
 #define TUNING_STORE TMARING_STORE_DIRECT
 /* Threads that compute: 8 warps; with the producer warp 288, so that two CTAs keep 112 registers per thread. */
 #define TUNING_CONSUMERS 256
+/* Without reductions a thread does little per byte: 4 warps finish a fill sooner than 8 (docs/findings). */
+#define TUNING_CONSUMERS_POINTWISE 128
 /* Tickets won 2-7 % over blocked and cyclic on 2 GiB, and cost an atomic per tile: from this many bytes moved on. */
 #define TUNING_TICKET_BYTES (64.0 * 1048576.0)
 
@@ -28,12 +30,12 @@
 #define TUNING_MAX_CTAS 2
 /* Registers that a thread of any formula should have; bounds the CTAs per SM. */
 #define TUNING_MIN_REGISTERS 64
-/* Stages: 3-6 of 8-16 KiB were best; small fills take more to keep the same bytes in flight. Two is the least that
- * overlaps. */
-#define TUNING_MIN_STAGES 2
+/* Stages: 3-6 of 8-16 KiB were best; small fills take more to keep the same bytes in flight. */
+#define TUNING_MIN_STAGES 3
 #define TUNING_MAX_STAGES 12
-/* Bytes in flight per SM that stages are added for. 48 KiB saturate an H200; the rest rides out uneven arrival. */
-#define TUNING_FLIGHT_BYTES 98304
+/* Bytes in flight per SM that stages are added for. 48 KiB saturate an H200, and more was slower:
+ * y = x + x [1048573, 256] at 16 KiB per fill took 510, 515 and 519 us with 48, 64 and 128 KiB. */
+#define TUNING_FLIGHT_BYTES 49152
 /* [N] inputs are copied to shared memory up to this size in all; beyond it the stages are worth more than the copy. */
 #define TUNING_VECTOR_BYTES 32768
 /* Rows of formulas without reductions are cut into pieces from this size on, so that fills stay near the sizes above.
@@ -61,7 +63,7 @@
 /* What of the shorter of memory time and workers' time is not hidden behind the longer. */
 #define TUNING_OVERLAP_LOSS 0.25
 /* Per fill: barrier wait, walk, arrival. Per bulk copy beyond the first of a fill. Per step of 16 bytes per lane. */
-#define TUNING_FILL_NS 120.0
+#define TUNING_FILL_NS 300.0
 #define TUNING_COPY_NS 20.0
 #define TUNING_STEP_NS 12.0
 /* Per reduction over a row: the butterfly, and the barrier where warps share the row. */

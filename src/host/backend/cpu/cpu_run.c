@@ -37,6 +37,11 @@ static void data_copy(void *self, uint64_t address, uint32_t offset, uint32_t by
   tmaring__memory_copy(&((worker *)self)->memory, address, offset, bytes);
 }
 
+static void data_poison(void *self, uint32_t offset, uint32_t bytes)
+{
+  tmaring__memory_poison(&((worker *)self)->memory, offset, bytes);
+}
+
 static void data_store(void *self, int32_t actor, uint64_t address, uint32_t offset, uint32_t bytes)
 {
   worker *w = self;
@@ -94,9 +99,9 @@ static uint32_t data_claim(void *self)
   return counters(((worker *)self)->ring.args)[0]++;
 }
 
-static const tmaring__data_calls data_calls = {data_copy,      data_store,      data_store_edge, data_commit,
-                                               data_drain,     data_accumulate, data_partial,    data_finish,
-                                               data_row_store, data_claim};
+static const tmaring__data_calls data_calls = {data_copy,   data_poison,    data_store,      data_store_edge,
+                                               data_commit, data_drain,     data_accumulate, data_partial,
+                                               data_finish, data_row_store, data_claim};
 
 static tmaring_status make_worker(worker *w, const launch *run, uint64_t seed)
 {

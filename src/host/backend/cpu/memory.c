@@ -28,9 +28,14 @@ void tmaring__memory_release(tmaring__memory *memory)
 
 void tmaring__memory_reset(tmaring__memory *memory, int32_t actors)
 {
-  memset(memory->shared, 0xff, memory->bytes);
+  tmaring__memory_poison(memory, 0, (uint32_t)memory->bytes);
   memset(memory->groups, 0, (size_t)actors * sizeof *memory->groups);
   memory->late_count = 0;
+}
+
+void tmaring__memory_poison(tmaring__memory *memory, uint32_t offset, uint32_t bytes)
+{
+  memset(memory->shared + offset, 0xff, bytes);
 }
 
 void tmaring__memory_copy(tmaring__memory *memory, uint64_t address, uint32_t offset, uint32_t bytes)

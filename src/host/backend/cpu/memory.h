@@ -29,6 +29,8 @@ void tmaring__memory_release(tmaring__memory *memory);
 /* For the next worker: poisons, and forgets groups. */
 void tmaring__memory_reset(tmaring__memory *memory, int32_t actors);
 
+/* Makes bytes NaN in every type. */
+void tmaring__memory_poison(tmaring__memory *memory, uint32_t offset, uint32_t bytes);
 void tmaring__memory_copy(tmaring__memory *memory, uint64_t address, uint32_t offset, uint32_t bytes);
 void tmaring__memory_store(tmaring__memory *memory, uint64_t address, uint32_t offset, uint32_t bytes);
 /* A bulk store: read in tmaring__memory_drain. */
