@@ -220,6 +220,7 @@ Test(plan_refusal, mixed_roles_are_named, .timeout = 10)
 Test(plan_refusal, register_sharing_takes_the_whole_pool, .timeout = 10)
 {
   draft d = draft_make("y = x + x", TMARING_F32, 1000, 256);
+  d.options.consumers[0] = 256;
   d.options.registers[0] = 40;
   d.options.registers[1] = 232;
   tmaring_plan *plan = draft_accept(&d);
