@@ -14,6 +14,17 @@ copy_libraries() {
     grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -Lu -t "$folder/lib"
 }
 
+# The kernels of docs/examples check their own results.
+pack_examples() {
+  local nvcc example
+  nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
+  mkdir -p "$folder/examples"
+  for example in docs/examples/*.cu; do
+    [ -n "$nvcc" ] || { say "without nvcc $example is left out"; continue; }
+    "$nvcc" -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -Iinclude -o "$folder/examples/$(basename "$example" .cu)" "$example"
+  done
+}
+
 pack() {
   local program
   [ -x build/tmaring ] || die "build/tmaring is missing; run scripts/test.sh first"
@@ -28,21 +39,31 @@ pack() {
   cp -L build/libtmaring.so.0 "$folder/lib"
   cp build/in.npy "$folder" 2>/dev/null || true
   copy_libraries build/tmaring
+  pack_examples
   strip --strip-debug "$folder"/tests/*_test "$folder/tmaring"
   say "packed $(ls "$folder/tests" | wc -l) test programs, $(du -sh "$folder" | cut -f1) in all, into $folder"
 }
 
 run() {
-  local program
+  local program name
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
   has_gpu || die "no NVIDIA GPU and driver on this machine"
   [ -d "$folder/tests" ] || die "$folder/tests is missing; run gpu_test.sh pack first, and bring the folder along"
   export LD_LIBRARY_PATH=$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} TMARING_CLI=$folder/tmaring
   "$folder/tmaring" info </dev/null
   if [ -e "$folder/in.npy" ]; then
-    check "tmaring run on the GPU" "$folder/tmaring" run 'y = x + x' --in "x=$folder/in.npy" --out "y=$(mktemp -u).npy" \
+    check "tmaring run on the GPU" "$folder/tmaring" run 'y = x + x' --in "x=$folder/in.npy" --out "y=$work/y.npy" \
       --backend cuda --verify
   fi
+  for program in "$folder"/examples/*; do
+    if [ -x "$program" ]; then check "example $(basename "$program")" "$program"; fi
+  done
   for program in "$folder"/tests/*_test; do run_criterion "$program" -j4; done
+  # A test that found no GPU here has not tested what this run is for.
+  for name in ${skips[@]+"${skips[@]}"}; do
+    if [[ $name == *"no GPU"* ]]; then count_fail "$name"; fi
+  done
   finish
 }
 

@@ -152,7 +152,7 @@ FIELD_CASE(F07a)
   wrapped_rows(v, sum, 997, 3, 1188, 191);
 }
 
-/* F08: more stages than trips. Same bits as with one stage. */
+/* F08: more stages than trips. The same bits as with one stage. */
 static void short_loop(const venue *v, tally *sum, int64_t rows, mode_choice mode, int32_t order)
 {
   const size_t bytes = (size_t)rows * 512 * sizeof(float);
@@ -340,7 +340,7 @@ FIELD_CASE(F25)
     tmaring_machine machine = v->machine;
     machine.sm_count = counts[i];
     for (int32_t order = TMARING_ORDER_SPLIT; order <= TMARING_ORDER_TICKET; ++order) {
-      trial t = trial_begin(order & 1 ? RECIPE_ADD_ONE : RECIPE_RMSNORM, TMARING_F32, 1000, v->backend ? 256 : 1024);
+      trial t = trial_begin(order & 1 ? RECIPE_ADD_ONE : RECIPE_RMSNORM, TMARING_F32, 1000, 1024);
       t.options.order = order;
       t.machine = &machine;
       run(sum, v, &t);

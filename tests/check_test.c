@@ -106,6 +106,15 @@ static void break_slots(hand_case *c)
   c->args.walk.slots -= 1;
 }
 
+static void break_stride(hand_case *c)
+{
+  c->args.walk.stride += 1;
+}
+static void break_limit(hand_case *c)
+{
+  c->args.walk.limit += 1;
+}
+
 static const fault_case faults[] = {
     {"abi_version", break_version},
     {"distance", break_distance},
@@ -125,6 +134,8 @@ static const fault_case faults[] = {
     {"outside", break_pitch},
     {"walk", break_tiles},
     {"walk", break_slots},
+    {"walk", break_stride},
+    {"walk", break_limit},
 };
 
 Test(check, every_fault_is_found, .timeout = 60)
@@ -241,4 +252,50 @@ Test(check, in_place_needs_one_phase, .timeout = 30)
   cr_assert_eq(check(&c, NULL), TMARING_ERROR_CHECK);
   cr_assert_not_null(strstr(tmaring_last_detail(), "phase"), "%s", tmaring_last_detail());
   hand_free(&c);
+}
+
+static tmaring_plan *make_plan(tmaring_formula **formula, int32_t policy, uint32_t alignment, int64_t cols)
+{
+  tmaring_tensor tensors[2] = {TMARING_TENSOR_INIT, TMARING_TENSOR_INIT};
+  tmaring_plan_options options;
+  tmaring_machine machine;
+  tmaring_plan *plan = NULL;
+  tmaring_machine_h200(&machine);
+  tmaring_plan_options_init(&options);
+  options.policy = policy;
+  options.order = TMARING_ORDER_SPLIT;
+  options.store = TMARING_STORE_BULK;
+  for (int i = 0; i < 2; ++i) {
+    tensors[i].rows = 1000;
+    tensors[i].cols = cols;
+    tensors[i].alignment = alignment;
+  }
+  cr_assert_eq(tmaring_formula_parse(formula, "y = x + x"), TMARING_OK);
+  cr_assert_eq(tmaring_plan_create(&plan, *formula, tensors, 2, &machine, &options), TMARING_OK, "%s",
+               tmaring_last_detail());
+  return plan;
+}
+
+/* Through the public call: plans of every alignment pass, and `unsafe` is refused for leaving the tensor. */
+Test(check, plans, .timeout = 60)
+{
+  for (uint32_t alignment = 4; alignment <= 16; alignment *= 2) {
+    for (int32_t policy = TMARING_POLICY_WRAP; policy <= TMARING_POLICY_UNSAFE; ++policy) {
+      tmaring_check_report report;
+      tmaring_formula *formula;
+      tmaring_plan *plan = make_plan(&formula, policy, alignment, alignment == 16 ? 256 : 257);
+      const int sound = policy != TMARING_POLICY_UNSAFE;
+      report.size = sizeof report;
+      cr_assert_eq(tmaring_check(plan, 1000, &report), sound ? TMARING_OK : TMARING_ERROR_CHECK, "%s",
+                   tmaring_last_detail());
+      if (sound) cr_assert_gt(report.copies, 0);
+      if (!sound) cr_assert_not_null(strstr(tmaring_last_detail(), "outside the tensor"), "%s", tmaring_last_detail());
+      cr_assert_eq(tmaring_check(plan, 0, NULL), TMARING_OK);
+      report.size = 1;
+      cr_assert_eq(tmaring_check(plan, 1000, &report), TMARING_ERROR_ARGUMENT);
+      cr_assert_eq(tmaring_check(NULL, 1000, NULL), TMARING_ERROR_ARGUMENT);
+      tmaring_plan_free(plan);
+      tmaring_formula_free(formula);
+    }
+  }
 }

@@ -35,6 +35,7 @@
   X(surplus_stored, "ww", COVERAGE)                                                                                    \
   X(lead_one_too_far, "wdws", LEAD)                                                                                    \
   X(ticket_not_put, "wt", NONE)                                                                                        \
+  X(barrier_initialised_twice, "wdcdmd", LIVE)                                                                         \
   X(trip_one_short, "wdcdmd", NONE)
 
 typedef enum mutant_id {
@@ -77,6 +78,7 @@ static void mutant_expect(tmaring__env *e, uint32_t stage, uint32_t bytes)
   tmaring__mbarrier *full = &tmaring__at_stage(e->ring, e->state, stage)->full;
   if (mutant == mutant_expect_short && bytes > 0) bytes /= 2;
   if (mutant == mutant_expect_long) bytes += 16;
+  if (mutant == mutant_barrier_initialised_twice) tmaring__role_init(e);
   if (mutant == mutant_expect_without_arrive) {
     full->pending += 1; /* the arrival that follows only takes this one away */
   }

@@ -217,8 +217,10 @@ Test(walk, exact_and_skip_visit_the_same_tiles, .timeout = 60)
     for (int32_t worker = 0; worker < w.workers; ++worker) {
       skip.count = exact.count = 0;
       w.policy = TMARING_POLICY_SKIP;
+      tmaring_walk_derive(&w);
       walk_worker(&w, worker, &ticket, see_trail, &skip);
       w.policy = TMARING_POLICY_EXACT;
+      tmaring_walk_derive(&w);
       walk_worker(&w, worker, &ticket, see_trail, &exact);
       cr_assert_eq(skip.count, exact.count);
       cr_assert_eq(memcmp(skip.tile, exact.tile, (size_t)skip.count * sizeof skip.tile[0]), 0);

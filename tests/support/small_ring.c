@@ -37,6 +37,7 @@ static void set_walk(small_ring *r, const small_spec *spec, int cols)
   w->tiles = spec->surplus > 0 ? slots + spec->trips : spec->trips;
   w->slots = tickets ? w->tiles : slots;
   w->rows = w->tiles * w->tile_rows;
+  tmaring_walk_derive(w);
   r->ring.worker = w->workers - 1;
 }
 

@@ -28,7 +28,7 @@ typedef enum tmaring_order {
 /* What happens to surplus slots.
  *   wrap    the tile index is reduced modulo T: loaded, waited for, computed, never stored
  *   skip    load, wait and release are left out on both sides
- *   exact   trip counts are trimmed per worker
+ *   exact   trip counts are trimmed per worker: what skip comes to, since the surplus is always at the end of a trip
  *   unsafe  no protection at all: for tests that must see the fault */
 typedef enum tmaring_policy {
   TMARING_POLICY_WRAP = 0,
@@ -37,11 +37,19 @@ typedef enum tmaring_policy {
   TMARING_POLICY_UNSAFE = 3
 } tmaring_policy;
 
-/* How a matrix of rows x cols is cut. The first three fields follow from M and the others: tmaring_walk_set_rows. */
+/* No tile lies here or beyond. */
+#define TMARING_FAR_TILE 0x3fffffffffffffffLL
+
+/* How a matrix of rows x cols is cut. The first fields follow from M and the others: tmaring_walk_set_rows. They say orders and
+ * policies in numbers, so that role loops need not tell them apart. */
 typedef struct tmaring_walk {
   tmaring_i64 rows;          /* M */
   tmaring_i64 tiles;         /* T */
   tmaring_i64 slots;         /* per worker, before trimming */
+  tmaring_i64 stride;        /* tiles between the first tiles of neighbouring workers */
+  tmaring_i64 limit;         /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
+  tmaring_i64 row_limit;     /* where the last fill is clipped: M; the unsafe policy does not clip */
+  tmaring_i32 step;          /* tiles between a worker's slots */
   tmaring_i32 cols;          /* N */
   tmaring_i32 workers;       /* C */
   tmaring_i32 order;         /* tmaring_order */
@@ -72,6 +80,17 @@ TMARING_FN tmaring_i32 tmaring_walk_fills_per_tile(const tmaring_walk *w)
   return w->spread ? 1 : w->pieces * w->passes;
 }
 
+/* Says order and policy in numbers: stride, step and limits, from rows, tiles and slots. */
+TMARING_FN void tmaring_walk_derive(tmaring_walk *w)
+{
+  w->stride = w->order == TMARING_ORDER_CYCLIC || w->order == TMARING_ORDER_TICKET ? 1 : w->slots;
+  w->step = w->order == TMARING_ORDER_CYCLIC ? w->workers : 1;
+  w->limit = w->order == TMARING_ORDER_TICKET || w->policy == TMARING_POLICY_EXACT || w->policy == TMARING_POLICY_SKIP
+                 ? w->tiles
+                 : TMARING_FAR_TILE;
+  w->row_limit = w->policy == TMARING_POLICY_UNSAFE ? TMARING_FAR_TILE : w->rows;
+}
+
 /* Cuts a matrix of `rows` >= 0 rows: derives rows, tiles and slots from the other fields. Runs on the host at launch, or
  * on the device where M comes from device memory. */
 TMARING_FN void tmaring_walk_set_rows(tmaring_walk *w, tmaring_i64 rows)
@@ -84,18 +103,18 @@ TMARING_FN void tmaring_walk_set_rows(tmaring_walk *w, tmaring_i64 rows)
   } else {
     w->slots = tmaring_ceil_div(w->tiles, w->workers);
   }
+  tmaring_walk_derive(w);
 }
 
-/* Tile index of a worker's slot 0, and the distance to its next slot. */
+/* Tile index of a worker's slot 0. */
 TMARING_FN tmaring_i64 tmaring_walk_first(const tmaring_walk *w, tmaring_i32 worker)
 {
-  const int strided = w->order == TMARING_ORDER_CYCLIC || w->order == TMARING_ORDER_TICKET;
-  return strided ? (tmaring_i64)worker : (tmaring_i64)worker * w->slots;
+  return worker * w->stride;
 }
 
 TMARING_FN tmaring_i64 tmaring_walk_step(const tmaring_walk *w)
 {
-  return w->order == TMARING_ORDER_CYCLIC ? (tmaring_i64)w->workers : 1;
+  return w->step;
 }
 
 /* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. No division: contiguous
@@ -107,27 +126,20 @@ TMARING_FN tmaring_i64 tmaring_walk_valid_slots(const tmaring_walk *w, tmaring_i
   return w->slots - (first + (w->slots - 1) * w->workers >= w->tiles ? 1 : 0);
 }
 
-/* Slots that a worker runs through. With `exact` they are trimmed here; with `skip` each slot is tested where it is
- * used (tmaring_walk_skips); with `wrap` all run. */
+/* Slots that a worker runs through: all of them under wrap; under exact and skip those with real tiles. */
 TMARING_FN tmaring_i64 tmaring_walk_slots(const tmaring_walk *w, tmaring_i32 worker)
 {
   if (w->tiles == 0) return 0;
-  return w->policy == TMARING_POLICY_EXACT ? tmaring_walk_valid_slots(w, worker) : w->slots;
-}
-
-/* True where this raw tile index is neither loaded, waited for nor released. */
-TMARING_FN int tmaring_walk_skips(const tmaring_walk *w, tmaring_i64 tile)
-{
-  return w->policy == TMARING_POLICY_SKIP && tile >= w->tiles;
+  return w->limit == w->tiles ? tmaring_walk_valid_slots(w, worker) : w->slots;
 }
 
 /* The wrap: reduces a raw tile index modulo T. The surplus is below T whenever workers <= T, so that one subtraction
  * does it; the loop serves grids larger than the work (M from device memory). */
 TMARING_FN tmaring_i64 tmaring_walk_wrap(const tmaring_walk *w, tmaring_i64 tile)
 {
-  if (w->policy == TMARING_POLICY_WRAP) {
-    while (tile >= w->tiles) tile -= w->tiles;
-  }
+  if (tile < w->tiles || w->policy != TMARING_POLICY_WRAP) return tile;
+  do tile -= w->tiles;
+  while (tile >= w->tiles);
   return tile;
 }
 
@@ -146,9 +158,7 @@ TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, t
   if (w->pieces == 1) {
     fill->row = tile * w->tile_rows;
     fill->rows = w->tile_rows;
-    if (fill->row + fill->rows > w->rows && w->policy != TMARING_POLICY_UNSAFE) {
-      fill->rows = (tmaring_i32)(w->rows - fill->row);
-    }
+    if (fill->row + fill->rows > w->row_limit) fill->rows = (tmaring_i32)(w->row_limit - fill->row);
     return;
   }
   if (w->spread) { /* the planner spreads only where all tile indexes fit in 31 bits */
@@ -169,22 +179,22 @@ TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, t
 /* A role's way along the walk: one fill after another. */
 typedef struct tmaring_trip {
   tmaring_i64 tile; /* raw index: may lie past the last tile (surplus, or the end of the tickets) */
-  tmaring_i64 left; /* slots left, this one included; unused with tickets */
+  tmaring_i64 left; /* slots left, this one included; far from 0 with tickets */
   tmaring_i32 part; /* fill within the tile */
 } tmaring_trip;
 
 TMARING_FN void tmaring_trip_begin(tmaring_trip *t, const tmaring_walk *w, tmaring_i32 worker)
 {
   t->tile = tmaring_walk_first(w, worker);
-  t->left = w->order == TMARING_ORDER_TICKET ? 0 : tmaring_walk_slots(w, worker);
+  t->left = w->order == TMARING_ORDER_TICKET ? TMARING_FAR_TILE : w->slots;
   t->part = 0;
 }
 
-/* True while there is a fill to handle. Tile indexes grow along a trip, so the first skipped slot ends it. */
+/* True while there is a fill to handle. Tile indexes grow along a trip, so that its first surplus slot ends it: under `skip`
+ * and `exact` alike. */
 TMARING_FN int tmaring_trip_live(const tmaring_trip *t, const tmaring_walk *w)
 {
-  if (w->order == TMARING_ORDER_TICKET) return t->tile < w->tiles;
-  return t->left > 0 && !tmaring_walk_skips(w, t->tile);
+  return t->left > 0 && t->tile < w->limit;
 }
 
 /* Goes to the next fill. Returns 1 where the tile is finished: with tickets the caller claims the next one. */
@@ -193,7 +203,7 @@ TMARING_FN int tmaring_trip_next(tmaring_trip *t, const tmaring_walk *w)
   t->part += 1;
   if (t->part < tmaring_walk_fills_per_tile(w)) return 0;
   t->part = 0;
-  t->tile += tmaring_walk_step(w);
+  t->tile += w->step;
   t->left -= 1;
   return 1;
 }

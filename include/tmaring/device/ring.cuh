@@ -247,6 +247,9 @@ template <class E> static __device__ __forceinline__ void tmaring_wait_for_input
     e->walk.rows = walk.rows;
     e->walk.tiles = walk.tiles;
     e->walk.slots = walk.slots;
+    e->walk.stride = walk.stride;
+    e->walk.limit = walk.limit;
+    e->walk.row_limit = walk.row_limit;
   }
 }
 

@@ -69,7 +69,11 @@ static tmaring_status check_cut(const tmaring_walk *w)
 {
   tmaring_walk due = *w;
   tmaring_walk_set_rows(&due, w->rows);
-  if (due.tiles == w->tiles && due.slots == w->slots) return TMARING_OK;
+  if (due.tiles == w->tiles && due.slots == w->slots && due.stride == w->stride && due.step == w->step &&
+      due.limit == w->limit && due.row_limit == w->row_limit)
+    return TMARING_OK;
+  if (due.tiles == w->tiles && due.slots == w->slots)
+    REFUSE("walk: stride, step and limits do not follow from order and policy; call tmaring_walk_derive");
   REFUSE("walk: got %lld tiles and %lld slots, %lld rows need %lld and %lld", (long long)w->tiles, (long long)w->slots,
          (long long)w->rows, (long long)due.tiles, (long long)due.slots);
 }

@@ -47,6 +47,7 @@ static void shrink(tmaring_args *a, int64_t tiles, int64_t slots, int64_t last_r
     w->pieces = (int32_t)cut(w->pieces, period + 4, period);
     w->rows = tiles;
   }
+  tmaring_walk_derive(w);
   if (w->pieces > 1 || w->spread) w->cols = (w->pieces - 1) * w->piece_cols + tail;
   set_hulls(a->input, a->input_count, w);
   set_hulls(a->output, a->output_count, w);

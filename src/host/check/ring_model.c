@@ -121,17 +121,37 @@ tmaring_status tmaring__ring_prepare(tmaring__ring *ring)
   return TMARING_OK;
 }
 
+static void init_barrier(tmaring__env *e, tmaring__mbarrier *barrier, const char *name, uint32_t stage, uint32_t count)
+{
+  const tmaring__mbarrier_result result = tmaring__mbarrier_init(barrier, count);
+  if (result == TMARING__MBARRIER_OK) return;
+  tmaring__ring_fault(e, result == TMARING__MBARRIER_LIVE ? TMARING__FAULT_LIVE : TMARING__FAULT_ARRIVAL, name, stage,
+                      0, "count %u; a barrier is initialised once, with at least one arrival", count);
+}
+
+void tmaring__role_init(tmaring__env *e)
+{
+  const tmaring__ring *r = e->ring;
+  const uint32_t empty = tmaring_ring_empty_count(r->args->cta.release, (uint32_t)r->warps);
+  for (uint32_t i = 0; i < (uint32_t)r->stages; ++i) {
+    tmaring__stage_state *stage = tmaring__at_stage(r, e->state, i);
+    init_barrier(e, &stage->full, "init full", i, tmaring_ring_full_count());
+    init_barrier(e, &stage->empty, "init empty", i, empty);
+  }
+}
+
 void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault)
 {
-  const uint32_t empty = tmaring_ring_empty_count(ring->args->cta.release, (uint32_t)ring->warps);
+  tmaring__env env;
+  memset(&env, 0, sizeof env);
   memset(state, 0, ring->bytes);
   fault->kind = TMARING__FAULT_NONE;
   fault->text[0] = '\0';
-  for (int32_t i = 0; i < ring->stages; ++i) {
-    tmaring__stage_state *stage = tmaring__at_stage(ring, state, (uint32_t)i);
-    tmaring__mbarrier_init(&stage->full, tmaring_ring_full_count());
-    tmaring__mbarrier_init(&stage->empty, empty);
-  }
+  env.ring = ring;
+  env.state = state;
+  env.actor = ring->issuer;
+  env.fault = fault;
+  tmaring__role_init(&env);
   for (int32_t i = 0; i < ring->actors; ++i) tmaring__at_clock(ring, state, i)[i] = 1;
 }
 

@@ -33,6 +33,8 @@ static inline void tmaring__env_spend(tmaring__env *e)
   e->visible -= e->visible != TMARING__UNLIMITED;
 }
 
+/* Initialises all barriers, before any role runs. */
+void tmaring__role_init(tmaring__env *e);
 int tmaring__role_try_full(tmaring__env *e, uint32_t stage, uint32_t parity);
 int tmaring__role_try_empty(tmaring__env *e, uint32_t stage, uint32_t parity);
 void tmaring__role_expect(tmaring__env *e, uint32_t stage, uint32_t bytes);
