@@ -7,58 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/field_case.h"
 #include "support/modes.h"
 #include "support/rig.h"
-#include "support/tally.h"
-
-/* Defines run_ID as the body, and one test per backend. */
-#define FIELD_CASE(id)                                                                                                 \
-  static void run_##id(const venue *v, tally *sum);                                                                    \
-  Test(cases, id##_cpu, .timeout = 120)                                                                                \
-  {                                                                                                                    \
-    run_on_cpu(#id, run_##id);                                                                                         \
-  }                                                                                                                    \
-  Test(cases, id##_cuda, .timeout = 120)                                                                               \
-  {                                                                                                                    \
-    run_on_cuda(#id, run_##id);                                                                                        \
-  }                                                                                                                    \
-  static void run_##id(const venue *v, tally *sum)
-
-typedef void case_body(const venue *v, tally *sum);
-
-/* A field case runs: a refusal is a failure too. */
-static void run_on(const venue *v, const char *id, case_body *body)
-{
-  tally sum = tally_begin(id, v->name);
-  sum.step = 1;
-  body(v, &sum);
-  tally_close(&sum);
-  cr_assert_eq(sum.failed, 0, "%s", sum.first_failure);
-  cr_assert_eq(sum.refused, 0, "%s", sum.reason[0].text);
-  cr_assert_gt(sum.passed, 0);
-}
-
-static void run_on_cpu(const char *id, case_body *body)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_on(&v, id, body);
-}
-
-static void run_on_cuda(const char *id, case_body *body)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_on(&v, id, body);
-  venue_close(&v);
-}
-
-static trial_result run(tally *sum, const venue *v, const trial *t)
-{
-  const trial_result result = trial_run(t, v);
-  tally_count(sum, &result);
-  return result;
-}
 
 /* The bulk size of every load of a launch, as the kernel would derive it for a base at a multiple of 256 plus `shift`:
  * a multiple of 16 from a multiple of 16, inside the tensor. */
@@ -94,7 +45,7 @@ static void sum_of_ones(const venue *v, tally *sum, tmaring_dtype dtype, int64_t
   t.output_dtype = TMARING_F32;
   t.data = DATA_ONES;
   t.keep = sums;
-  const trial_result result = run(sum, v, &t);
+  const trial_result result = field_run(sum, v, &t);
   for (int i = 0; i < 3; ++i) cr_expect_eq(sums[i], (float)cols, "row %d of %d: %g", i, (int)cols, sums[i]);
   cr_expect(loads_are_whole(&result, 0, 3));
 }
@@ -114,7 +65,7 @@ FIELD_CASE(F05)
     for (size_t shift = 0; shift <= 16; shift += 4) {
       trial t = trial_begin(RECIPE_ADD_ONE, TMARING_F32, 9, 256);
       t.shift[side] = shift;
-      const trial_result result = run(sum, v, &t);
+      const trial_result result = field_run(sum, v, &t);
       cr_expect_eq(result.info.aligned, shift % 16 == 0, "side %d, shift %zu", side, shift);
       if (side == 0) cr_expect(loads_are_whole(&result, shift, 9));
     }
@@ -131,7 +82,7 @@ static void wrapped_rows(const venue *v, tally *sum, int64_t rows, int32_t stage
   t.options.order = TMARING_ORDER_SPLIT;
   t.options.policy = TMARING_POLICY_WRAP;
   t.options.tile_rows = 1;
-  const tmaring_walk w = run(sum, v, &t).args.walk;
+  const tmaring_walk w = field_run(sum, v, &t).args.walk;
   int64_t seen = 0, next = 0;
   for (int32_t worker = 0; worker < w.workers; ++worker) {
     tmaring_trip trip;
@@ -167,7 +118,7 @@ static void short_loop(const venue *v, tally *sum, int64_t rows, mode_choice mod
     t.options.stages = deep ? 4 : 1;
     t.options.prefetch = deep ? 3 : 0;
     t.keep = kept[deep];
-    run(sum, v, &t);
+    field_run(sum, v, &t);
   }
   cr_expect_arr_eq(kept[0], kept[1], bytes);
   free(kept[0]);
@@ -196,7 +147,7 @@ FIELD_CASE(F09)
     t.options.stages = 2;
     t.options.order = TMARING_ORDER_BLOCKED;
     t.options.store = TMARING_STORE_DIRECT;
-    const trial_result result = run(sum, v, &t);
+    const trial_result result = field_run(sum, v, &t);
     cr_expect_eq(result.report.fills, rows);
     cr_expect_eq(result.report.copies, rows);
     cr_expect_eq(result.info.aligned, 1);
@@ -218,7 +169,7 @@ FIELD_CASE(F10)
         t.options.prefetch = prefetch;
         t.options.order = TMARING_ORDER_BLOCKED;
         t.options.store = TMARING_STORE_BULK;
-        const trial_result result = run(sum, v, &t);
+        const trial_result result = field_run(sum, v, &t);
         cr_expect_eq(result.info.store, TMARING_STORE_BULK);
         cr_expect_eq(result.info.in_place, 1);
       }
@@ -231,11 +182,11 @@ FIELD_CASE(F13)
 {
   for (int formula = 0; formula < RECIPE_COUNT; ++formula) {
     trial t = trial_begin((recipe_name)formula, TMARING_BF16, 0, 2520);
-    run(sum, v, &t);
+    field_run(sum, v, &t);
     t.rows = 4;
-    run(sum, v, &t);
+    field_run(sum, v, &t);
     t.hint = 0; /* a plan made for no rows runs four */
-    run(sum, v, &t);
+    field_run(sum, v, &t);
   }
 }
 
@@ -246,7 +197,7 @@ FIELD_CASE(F14)
     trial t = trial_begin(RECIPE_LAYERNORM, (tmaring_dtype)dtype, 33, 769);
     t.data = DATA_OFFSET;
     t.output_dtype = TMARING_F32;
-    run(sum, v, &t);
+    field_run(sum, v, &t);
   }
 }
 
@@ -275,13 +226,19 @@ Test(cases, F21_cpu, .timeout = 60)
   rig_free(&r);
 }
 
+typedef struct first_calls_of {
+  rig *r;
+  tmaring_status status;
+  char detail[400]; /* the detail belongs to the thread that made the calls */
+} first_calls_of;
+
 static void *first_calls(void *argument)
 {
-  rig *r = argument;
-  static tmaring_status status;
-  status = rig_prepare(r, NULL);
-  if (status == TMARING_OK) status = rig_launch(r, r->rows, r->venue->stream, 0);
-  return &status;
+  first_calls_of *calls = argument;
+  calls->status = rig_prepare(calls->r, NULL);
+  if (calls->status == TMARING_OK) calls->status = rig_launch(calls->r, calls->r->rows, calls->r->venue->stream, 0);
+  if (calls->status != TMARING_OK) snprintf(calls->detail, sizeof calls->detail, "%s", tmaring_last_detail());
+  return NULL;
 }
 
 /* F22: the main thread has a context and a stream; a thread without either makes the library's first calls on that
@@ -291,63 +248,16 @@ Test(cases, F22_cuda, .timeout = 60)
   venue v;
   rig r;
   pthread_t thread;
-  void *status = NULL;
+  first_calls_of calls = {&r, TMARING_OK, ""};
   VENUE_NEED_CUDA(&v);
   cr_assert(rig_furnish(&r, &v, 997, 256));
-  cr_assert_eq(pthread_create(&thread, NULL, first_calls, &r), 0);
-  cr_assert_eq(pthread_join(thread, &status), 0);
-  cr_expect_eq(*(tmaring_status *)status, TMARING_OK, "%s", tmaring_status_name(*(tmaring_status *)status));
+  cr_assert_eq(pthread_create(&thread, NULL, first_calls, &calls), 0);
+  cr_assert_eq(pthread_join(thread, NULL), 0);
+  cr_expect(calls.status == TMARING_OK, "%s: %s", tmaring_status_name(calls.status), calls.detail);
   cr_expect(venue_settle(&v));
   cr_expect(rig_right(&r, 997));
   rig_free(&r);
   venue_close(&v);
-}
-
-/* F23: shared memory on both sides of the 48 KiB that need no opt-in and up to the limit. The ring's header takes 128
- * bytes, so N = bytes of the stage / 4 gives the total that is asked for. */
-static trial big_row(int64_t total)
-{
-  trial t = trial_begin(RECIPE_DOUBLE, TMARING_F32, 3, (total - 128) / 4);
-  t.options.stages = 1;
-  t.options.tile_rows = 1;
-  t.options.piece_cols = (int32_t)t.cols;
-  t.options.scope = TMARING_SCOPE_FLAT;
-  t.options.store = TMARING_STORE_DIRECT;
-  return t;
-}
-
-FIELD_CASE(F23)
-{
-  static const int64_t totals[] = {49152 - 128, 49152, 49152 + 128, 65536 + 128, 232448};
-  for (size_t i = 0; i < sizeof totals / sizeof totals[0]; ++i) {
-    const trial t = big_row(totals[i]);
-    const trial_result result = run(sum, v, &t);
-    cr_expect_eq(result.args.smem.total, totals[i], "%u", (unsigned)result.args.smem.total);
-  }
-  const trial over = big_row(232448 + 128);
-  const trial_result refused = trial_run(&over, v);
-  cr_expect_eq(refused.outcome, TRIAL_REFUSED, "%s", refused.text);
-  cr_expect_eq(refused.status, TMARING_ERROR_CAPACITY);
-  cr_expect_not_null(strstr(refused.text, "232576"), "%s", refused.text);
-  cr_expect_not_null(strstr(refused.text, "232448"), "%s", refused.text);
-}
-
-/* F25: any number of SMs, planned or forced, gives the same results. Plans for more SMs than there are run too. */
-FIELD_CASE(F25)
-{
-  static const int32_t counts[] = {132, 114, 78, 26, 16, 4, 1, 264};
-  for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
-    tmaring_machine machine = v->machine;
-    machine.sm_count = counts[i];
-    for (int32_t order = TMARING_ORDER_SPLIT; order <= TMARING_ORDER_TICKET; ++order) {
-      trial t = trial_begin(order & 1 ? RECIPE_ADD_ONE : RECIPE_RMSNORM, TMARING_F32, 1000, 1024);
-      t.options.order = order;
-      t.machine = &machine;
-      run(sum, v, &t);
-      t.options.workers = counts[i];
-      run(sum, v, &t);
-    }
-  }
 }
 
 /* A trial in which the last row tile and the surplus slots run past the tensors, in memory of exactly their size. */

@@ -375,14 +375,13 @@ void section_small(char *vectors)
               o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1;
               add_plan(all, p, o, k, vectors);
             }
-  for (int threads : {64, 128, 256})
+  for (int threads : {32, 64, 128}) // more CTAs than two per SM, shorter rings
     for (int rows : {4, 8, 16})
-      for (auto &mode : kModes)
-        for (int stages : {1, 2}) { // a CTA per tile, or per two
-          if (mode[1] == TMARING_WAR_MBARRIER) continue;
+      for (int stages : {2, 3})
+        for (int workers : {sms * 3, sms * 4, sms * 6, 512}) {
           tmaring_plan_options o = automatic();
-          o.mode = mode[0], o.war = mode[1], o.order = TMARING_ORDER_CYCLIC, o.tile_rows = rows, o.stages = stages;
-          o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1, o.workers = (8191 + rows - 1) / rows / stages;
+          o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = TMARING_ORDER_CYCLIC, o.tile_rows = rows, o.stages = stages;
+          o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1, o.workers = workers;
           o.store = TMARING_STORE_DIRECT;
           add_plan(all, p, o, k, vectors);
         }
@@ -420,10 +419,10 @@ void section_tune(char *vectors)
   std::vector<Contender> all;
   add_memcpy(all, p, k);
   for (int store = 0; store < 2; ++store)
-    for (int threads : {128, 256})
+    for (int threads : {64, 128, 256})
       for (int rows : {8, 16})
-        for (int stages : {3, 4, 6})
-          for (int ctas : {1, 2})
+        for (int stages : {3, 4})
+          for (int ctas : {1, 2, 4})
             for (int order : {TMARING_ORDER_TICKET}) {
               tmaring_plan_options o = automatic();
               o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = order, o.tile_rows = rows, o.stages = stages, o.store = store;

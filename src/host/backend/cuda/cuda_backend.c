@@ -16,7 +16,7 @@ typedef struct cuda_state {
   CUdevice device;
   int retained; /* the primary context of `device` is retained by this kernel */
   CUlibrary library;
-  CUfunction function; /* of the context: no lookup or load at launch */
+  CUkernel kernel; /* launched on a real stream it takes that stream's context: a thread needs none of its own */
   int32_t sm_count;
   tmaring_fault *fault; /* debug kernels: host memory that the device writes */
   CUdeviceptr fault_device;
@@ -66,13 +66,13 @@ static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const t
 {
   const tmaring__driver *driver = s->driver;
   tmaring__machine_code code;
-  CUkernel kernel = NULL;
+  CUfunction function = NULL; /* asking for it loads the code into the context */
   tmaring_status status;
   TMARING__TRY(tmaring__machine_code_of(plan, &code));
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
-  TMARING__CU_GOTO(cuLibraryGetKernel(&kernel, s->library, "tmaring_kernel"), done);
-  TMARING__TRY_GOTO(allow_smem(s, kernel, machine, largest_smem(plan)), done);
-  TMARING__CU_GOTO(cuKernelGetFunction(&s->function, kernel), done);
+  TMARING__CU_GOTO(cuLibraryGetKernel(&s->kernel, s->library, "tmaring_kernel"), done);
+  TMARING__TRY_GOTO(allow_smem(s, s->kernel, machine, largest_smem(plan)), done);
+  TMARING__CU_GOTO(cuKernelGetFunction(&function, s->kernel), done);
   status = TMARING_OK;
 done:
   tmaring__machine_code_free(&code);
@@ -231,7 +231,7 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
   TMARING__TRY(enter(s, stream, &entered));
   configure(&config, &attribute, args, flags, stream);
   void *parameters[] = {args};
-  const CUresult result = s->driver->cuLaunchKernelEx(&config, s->function, parameters, NULL);
+  const CUresult result = s->driver->cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL);
   leave(s, entered);
   return result == CUDA_SUCCESS ? TMARING_OK : tmaring__driver_fail(s->driver, result, "cuLaunchKernelEx");
 }
