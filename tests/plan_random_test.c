@@ -132,12 +132,13 @@ static void expect_slots(const tmaring_plan *plan, const tmaring_args *a)
   }
 }
 
-static void expect_memory(const tmaring_plan *plan, const tmaring_args *a)
+static void expect_memory(const tmaring_plan *plan, const tmaring_args *a, int32_t ctas_per_sm)
 {
   const tmaring_smem *m = &a->smem;
   const tmaring_machine *machine = &plan->machine;
   cr_assert_leq((int64_t)m->total, machine->smem_per_block_bytes);
-  cr_assert_leq(plan->code.min_ctas * ((int64_t)m->total + machine->smem_reserved_bytes), machine->smem_per_sm_bytes);
+  cr_assert_leq(ctas_per_sm, plan->code.min_ctas);
+  cr_assert_leq(ctas_per_sm * ((int64_t)m->total + machine->smem_reserved_bytes), machine->smem_per_sm_bytes);
   cr_assert_eq(m->total, m->stages + a->stages * m->stage_bytes);
   cr_assert_eq(m->stage_bytes % 128, 0);
   for (int32_t i = 0; i < a->vector_count; ++i) {
@@ -211,7 +212,7 @@ static void expect_sound(const tmaring_plan *plan, noise *n)
     }
     expect_walk(plan, &a, rows[i]);
     expect_slots(plan, &a);
-    expect_memory(plan, &a);
+    expect_memory(plan, &a, tmaring__plan_variant(plan, rows[i])->ctas_per_sm);
     expect_scope(plan, &a);
     expect_roles(plan, &a);
   }

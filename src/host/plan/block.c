@@ -13,7 +13,10 @@ static const char *const axis_name[3] = {"x", "y", "z"};
 /* Axes that are left open take what the others leave of the default size. */
 static void open_axes(tmaring_cta *cta, const tmaring_plan_options *options, const tmaring__facts *facts)
 {
-  const int32_t usual = facts->program->reduction_passes > 0 ? TUNING_CONSUMERS : TUNING_CONSUMERS_POINTWISE;
+  const int shared_rows = options->scope != TMARING_AUTO && options->scope != TMARING_SCOPE_FLAT;
+  const int sharing = options->registers[1] != TMARING_AUTO && options->registers[1] != 0;
+  const int many = facts->program->reduction_passes > 0 || shared_rows || sharing;
+  const int32_t usual = many ? TUNING_CONSUMERS : TUNING_CONSUMERS_POINTWISE;
   int32_t given = 1;
   for (int i = 0; i < 3; ++i) {
     cta->consumers[i] = options->consumers[i] == TMARING_AUTO ? 1 : options->consumers[i];
@@ -147,7 +150,8 @@ static int32_t bound_threads(int32_t threads)
   return bound[i];
 }
 
-static tmaring_status bound_ctas(tmaring__decision *decision, const tmaring_machine *machine)
+static tmaring_status bound_ctas(tmaring__decision *decision, const tmaring__facts *facts,
+                                 const tmaring_machine *machine)
 {
   if (decision->threads > machine->threads_per_sm) {
     return tmaring__fail(TMARING_ERROR_CAPACITY,
@@ -155,11 +159,11 @@ static tmaring_status bound_ctas(tmaring__decision *decision, const tmaring_mach
                          "consumers",
                          decision->threads, machine->threads_per_sm);
   }
-  int32_t ctas = TUNING_MAX_CTAS;
+  int32_t ctas = facts->program->reduction_passes > 0 ? TUNING_MAX_CTAS : TUNING_MAX_CTAS_POINTWISE;
   decision->max_threads = bound_threads(decision->threads);
   while (ctas > 1 && (ctas * decision->threads > machine->threads_per_sm ||
                       ctas * decision->max_threads * TUNING_MIN_REGISTERS > machine->registers_per_sm))
-    --ctas;
+    ctas /= 2;
   decision->max_ctas = ctas;
   return TMARING_OK;
 }
@@ -199,6 +203,6 @@ tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_
   cta->slab = 0;
   if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) TMARING__TRY(find_slab(cta, sharing));
   decision->threads = tmaring_cta_threads(cta);
-  TMARING__TRY(bound_ctas(decision, machine));
+  TMARING__TRY(bound_ctas(decision, facts, machine));
   return sharing ? share_registers(decision, machine, notes) : TMARING_OK;
 }

@@ -27,18 +27,19 @@ int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const 
 
 /* ---- stages ---- */
 
-static int32_t fewest_stages(const tmaring__decision *d)
+static int32_t fewest_stages(const tmaring__candidate *c, const tmaring__decision *d)
 {
+  const int32_t overlap = c->ctas_per_sm > 2 ? TUNING_MIN_STAGES_MANY : TUNING_MIN_STAGES;
   const int32_t prefetch = d->prefetch;
   const int32_t needs = prefetch == TMARING_AUTO ? 1 : prefetch < 0 ? -prefetch : prefetch + 1;
   if (d->stages != TMARING_AUTO) return d->stages;
-  return needs > TUNING_MIN_STAGES ? needs : TUNING_MIN_STAGES;
+  return needs > overlap ? needs : overlap;
 }
 
 /* As many as keep enough bytes in flight, one of them being computed on. */
 static int32_t most_stages(const tmaring__candidate *c, const tmaring__decision *d, int64_t load_bytes)
 {
-  const int32_t fewest = fewest_stages(d);
+  const int32_t fewest = fewest_stages(c, d);
   if (d->stages != TMARING_AUTO) return d->stages;
   const int64_t wanted = 1 + tmaring_ceil_div(TUNING_FLIGHT_BYTES, c->ctas_per_sm * tmaring_max_i64(load_bytes, 1));
   return (int32_t)tmaring_max_i64(fewest, tmaring_min_i64(wanted, TUNING_MAX_STAGES));
@@ -60,7 +61,7 @@ static int32_t budget_of(const tmaring_machine *machine, int32_t ctas)
 /* Layout with the most stages that fit; 0 where not even the fewest do. */
 static int fit_stages(tmaring__candidate *c, const maker *m, int64_t stage_bytes, int64_t load_bytes)
 {
-  const int32_t fewest = fewest_stages(m->decision);
+  const int32_t fewest = fewest_stages(c, m->decision);
   tmaring_smem smem;
   c->stages = fewest;
   c->needs_bytes = stage_bytes * fewest;
@@ -179,12 +180,13 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
   add(m, &c);
 }
 
-/* One kind of cut with every size of fill. Fewer CTAs per SM only where nothing else fits: the number is part of the
- * code, and one number for most M and N means that few kernels serve them all. */
+/* One kind of cut with every size of fill, for the most CTAs per SM and for each half of it. With reductions fewer CTAs are
+ * tried only where nothing else fits. */
 static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t))
 {
+  const int all = m->facts->program->reduction_passes == 0;
   int fits = 0;
-  for (int32_t ctas = m->decision->max_ctas; ctas >= 1 && !fits; --ctas) {
+  for (int32_t ctas = m->decision->max_ctas; ctas >= 1 && (all || !fits); ctas /= 2) {
     const int32_t before = m->list->count;
     for (int32_t i = 0; i < FILL_TARGETS; ++i) cut(m, ctas, fill_targets[i]);
     for (int32_t i = before; i < m->list->count; ++i) fits |= m->list->item[i].fits;

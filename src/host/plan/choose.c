@@ -5,7 +5,6 @@
 tmaring__key tmaring__key_of(const tmaring__candidate *candidate)
 {
   tmaring__key key;
-  key.ctas_per_sm = candidate->ctas_per_sm;
   key.flat = candidate->scope.kind == TMARING_SCOPE_FLAT;
   key.group = candidate->scope.warps_per_row > 1;
   key.pieces = candidate->pieces > 1 && !candidate->spread;
@@ -14,7 +13,7 @@ tmaring__key tmaring__key_of(const tmaring__candidate *candidate)
 
 static int same_key(const tmaring__key *a, const tmaring__key *b)
 {
-  return a->ctas_per_sm == b->ctas_per_sm && a->flat == b->flat && a->group == b->group && a->pieces == b->pieces;
+  return a->flat == b->flat && a->group == b->group && a->pieces == b->pieces;
 }
 
 const tmaring__candidate *tmaring__choose(const tmaring__candidates *list, const tmaring__facts *facts,

@@ -6,7 +6,6 @@
 
 /* What all variants of a plan share, since they share its code. */
 typedef struct tmaring__key {
-  int32_t ctas_per_sm;
   int32_t flat;
   int32_t group;
   int32_t pieces; /* passes follow one another in the ring */

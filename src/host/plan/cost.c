@@ -64,10 +64,11 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
   const double one_fill = fill_ns(c, facts, decision, order);
   /* tiles that do not divide leave workers idle in the last round */
   const double bytes = share * traffic * cost.fills * (double)workers / c->passes;
-  cost.memory_ns = bytes / rate;
+  cost.memory_ns = bytes / rate * (1.0 + TUNING_CTA_LOSS * (c->ctas_per_sm - 1));
   cost.worker_ns = cost.fills * one_fill;
-  cost.ramp_ns = TUNING_RAMP_NS + fill_load * (double)workers / rate + one_fill;
-  cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) +
-                  TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);
+  cost.ramp_ns = TUNING_RAMP_NS + TUNING_FIRST_FILL_LOSS * fill_load * (double)workers / rate + one_fill;
+  double loss = TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);
+  if (facts->program->reduction_passes == 0) loss = least(loss, TUNING_OVERLAP_LOSS_NS);
+  cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) + loss;
   return cost;
 }

@@ -13,8 +13,9 @@
 #define TUNING_STORE TMARING_STORE_DIRECT
 /* Threads that compute: 8 warps; with the producer warp 288, so that two CTAs keep 112 registers per thread. */
 #define TUNING_CONSUMERS 256
-/* Without reductions a thread does little per byte: 4 warps finish a fill sooner than 8 (docs/findings). */
-#define TUNING_CONSUMERS_POINTWISE 128
+/* Without reductions a thread does little per byte: 2 warps keep up, start sooner and leave room for more CTAs
+ * (docs/findings/x_plus_x.md). */
+#define TUNING_CONSUMERS_POINTWISE 64
 /* Tickets won 2-7 % over blocked and cyclic on 2 GiB, and cost an atomic per tile: from this many bytes moved on. */
 #define TUNING_TICKET_BYTES (64.0 * 1048576.0)
 
@@ -28,14 +29,19 @@
   }
 /* CTAs per SM: one or two were best, more share out the shared memory too thinly. */
 #define TUNING_MAX_CTAS 2
+/* Pointwise, some 10 MB: 6.03 us with four CTAs per SM, 6.13 with two. */
+#define TUNING_MAX_CTAS_POINTWISE 4
 /* Registers that a thread of any formula should have; bounds the CTAs per SM. */
 #define TUNING_MIN_REGISTERS 64
 /* Stages: 3-6 of 8-16 KiB were best; small fills take more to keep the same bytes in flight. */
 #define TUNING_MIN_STAGES 3
+/* The same where three or more CTAs of an SM overlap one another as well. */
+#define TUNING_MIN_STAGES_MANY 2
 #define TUNING_MAX_STAGES 12
-/* Bytes in flight per SM that stages are added for. 48 KiB saturate an H200, and more was slower:
- * y = x + x [1048573, 256] at 16 KiB per fill took 510, 515 and 519 us with 48, 64 and 128 KiB. */
-#define TUNING_FLIGHT_BYTES 49152
+/* Bytes in flight per SM that stages are added for. With the fill being computed on it makes
+ * the 48 KiB that saturate an H200; more was slower: y = x + x [1048573, 256] at 16 KiB per fill took 510, 515 and 519 us
+ * with 48, 64 and 128 KiB in all. */
+#define TUNING_FLIGHT_BYTES 32768
 /* [N] inputs are copied to shared memory up to this size in all; beyond it the stages are worth more than the copy. */
 #define TUNING_VECTOR_BYTES 32768
 /* Rows of formulas without reductions are cut into pieces from this size on, so that fills stay near the sizes above.
@@ -60,10 +66,17 @@
 #define TUNING_SM_RATE 60.0
 /* Latency under load: 48 KiB per SM in flight at the full rate (Little's law). */
 #define TUNING_LATENCY_NS 1500.0
-/* What of the shorter of memory time and workers' time is not hidden behind the longer. */
-#define TUNING_OVERLAP_LOSS 0.25
+/* What of the shorter of memory time and workers' time is not hidden behind the longer, and the most that this costs without
+ * reductions: a long run settles. */
+#define TUNING_OVERLAP_LOSS    0.25
+#define TUNING_OVERLAP_LOSS_NS 1000.0
+/* What of a grid's first fills is not overlapped with anything. */
+#define TUNING_FIRST_FILL_LOSS 0.3
+/* Of the memory time, per CTA beyond one on an SM: their streams disturb each other's order (510, 514 and 520 us for x + x
+ * [1048573, 256] with one, two and four). */
+#define TUNING_CTA_LOSS 0.007
 /* Per fill: barrier wait, walk, arrival. Per bulk copy beyond the first of a fill. Per step of 16 bytes per lane. */
-#define TUNING_FILL_NS 300.0
+#define TUNING_FILL_NS 600.0
 #define TUNING_COPY_NS 20.0
 #define TUNING_STEP_NS 12.0
 /* Per reduction over a row: the butterfly, and the barrier where warps share the row. */

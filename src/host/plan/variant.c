@@ -97,7 +97,7 @@ static void enter_args(tmaring_args *args, const tmaring__candidate *c, const wo
 static int same_variant(const tmaring_args *a, const tmaring__candidate *c, int32_t order)
 {
   return a->walk.order == order && a->walk.tile_rows == c->tile_rows && a->walk.pieces == c->pieces &&
-         a->stages == (tmaring_u32)c->stages;
+         a->stages == (tmaring_u32)c->stages && a->walk.workers == c->workers;
 }
 
 /* Adds a variant, or widens the last one where it is the same. */
@@ -126,7 +126,7 @@ static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const wo
   plan->code.vec = w->facts->vec;
   memcpy(plan->code.registers, d->registers, sizeof plan->code.registers);
   plan->code.max_threads = d->max_threads;
-  plan->code.min_ctas = c->ctas_per_sm;
+  plan->code.min_ctas = d->max_ctas;
   plan->code.debug = d->debug;
 }
 
