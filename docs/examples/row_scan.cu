@@ -1,11 +1,12 @@
-// A kernel of your own on tmaring's device headers: the running sum along each row, y[r][c] = x[r][0] + ... + x[r][c]. No
-// formula can say that: an element depends on its neighbours. Rows stream through the ring, a warp scans one row at a time
-// in shared memory, and the results leave by bulk stores, in place.
+// A kernel of your own on tmaring's device headers: the running sum along each row, y[r][c] = x[r][0] + ... + x[r][c].
+// No formula can say that: an element depends on its neighbours. Rows stream through the ring, a warp scans one row at
+// a time in shared memory, and the results leave by bulk stores, in place.
 //
-//   nvcc -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -I include docs/examples/row_scan.cu -o row_scan && ./row_scan
+//   nvcc -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -I include docs/examples/row_scan.cu -o row_scan &&
+//   ./row_scan
 //
-// The host fills tmaring_args: the walk, the shape of the CTA, the row scope and the map of shared memory. All three come from
-// the functions of tmaring/abi that the kernel itself uses.
+// The host fills tmaring_args: the walk, the shape of the CTA, the row scope and the map of shared memory. All three
+// come from the functions of tmaring/abi that the kernel itself uses.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -38,8 +39,7 @@ struct row_scan {
   template <class E> __device__ void finish(E *, const tmaring_fill *, int, int) {}
   template <class E> __device__ void row_store(E *, const tmaring_fill *, int) {}
 
-  template <class E>
-  __device__ void accumulate(E *e, const tmaring_fill *fill, tmaring_u32 stage, int iteration, int)
+  template <class E> __device__ void accumulate(E *e, const tmaring_fill *fill, tmaring_u32 stage, int iteration, int)
   {
     const tmaring_span s = tmaring_row_span<false, false>(e, fill, iteration);
     if (!s.active) return; // one row per warp: all lanes agree

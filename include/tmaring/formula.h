@@ -25,31 +25,33 @@ typedef enum tmaring_shape {
 } tmaring_shape;
 
 typedef struct tmaring_parameter {
-  size_t size;        /* sizeof(tmaring_parameter) */
-  const char *name;   /* owned by the formula */
+  size_t size;      /* sizeof(tmaring_parameter) */
+  const char *name; /* owned by the formula */
   tmaring_shape shape;
   int32_t is_output;
   int32_t has_default; /* scalars: `eps = 1e-6` in the header */
   double default_value;
 } tmaring_parameter;
 
-/* Parses and types a formula. On ERROR_SYNTAX, ERROR_TYPE or ERROR_SHAPE the detail has line, column, the line itself and a
- * caret under the place. *formula is the caller's (tmaring_formula_free), NULL on failure. Any thread. */
+/* Parses and types a formula. On ERROR_SYNTAX, ERROR_TYPE or ERROR_SHAPE the detail has line, column, the line itself
+ * and a caret under the place. *formula is the caller's (tmaring_formula_free), NULL on failure. Any thread. */
 TMARING_API tmaring_status tmaring_formula_parse(tmaring_formula **formula, const char *text);
 TMARING_API void tmaring_formula_free(tmaring_formula *formula);
 
-/* Tensor parameters in the order in which plans and launches take them: inputs as they first appear, then outputs; scalars
- * are counted apart. A formula is immutable: any number of threads may read it. */
+/* Tensor parameters in the order in which plans and launches take them: inputs as they first appear, then outputs;
+ * scalars are counted apart. A formula is immutable: any number of threads may read it. */
 TMARING_API int32_t tmaring_formula_tensor_count(const tmaring_formula *formula);
 TMARING_API int32_t tmaring_formula_scalar_count(const tmaring_formula *formula);
-TMARING_API tmaring_status tmaring_formula_tensor(const tmaring_formula *formula, int32_t index, tmaring_parameter *out);
-TMARING_API tmaring_status tmaring_formula_scalar(const tmaring_formula *formula, int32_t index, tmaring_parameter *out);
+TMARING_API tmaring_status tmaring_formula_tensor(const tmaring_formula *formula, int32_t index,
+                                                  tmaring_parameter *out);
+TMARING_API tmaring_status tmaring_formula_scalar(const tmaring_formula *formula, int32_t index,
+                                                  tmaring_parameter *out);
 /* Index of a tensor parameter by name; -1 if there is none. */
 TMARING_API int32_t tmaring_formula_find(const tmaring_formula *formula, const char *name);
 
-/* The oracle: evaluates the formula's syntax tree in double, one row after another, sharing nothing with the lowered program
- * that the backends run. data[i] is tensor parameter i, dense doubles: [M*N], [N] or [M]; outputs are written. scalars may
- * be NULL where every scalar has a default. Host memory only. */
+/* The oracle: evaluates the formula's syntax tree in double, one row after another, sharing nothing with the lowered
+ * program that the backends run. data[i] is tensor parameter i, dense doubles: [M*N], [N] or [M]; outputs are written.
+ * scalars may be NULL where every scalar has a default. Host memory only. */
 TMARING_API tmaring_status tmaring_formula_evaluate(const tmaring_formula *formula, int64_t rows, int64_t cols,
                                                     double *const *data, const double *scalars);
 

@@ -22,15 +22,16 @@ typedef enum tmaring_backend {
 typedef struct tmaring_kernel tmaring_kernel;
 
 /* Finds or compiles the plan's code and loads it (cuda: into the calling thread's current context, or into the primary
- * context of device 0 when there is none), sets its attributes, and loads what a first launch would load. The kernel belongs
- * to that context. It keeps what it needs of the plan: the plan may be freed first. May allocate, lock and take long: call
- * it ahead, not under stream capture. *kernel is the caller's (tmaring_kernel_free, when no launch is in flight).
- * Errors: NO_DRIVER, DEVICE, DRIVER, NO_COMPILER, COMPILE, CAPACITY, MEMORY. */
+ * context of device 0 when there is none), sets its attributes, and loads what a first launch would load. The kernel
+ * belongs to that context. It keeps what it needs of the plan: the plan may be freed first. May allocate, lock and take
+ * long: call it ahead, not under stream capture. *kernel is the caller's (tmaring_kernel_free, when no launch is in
+ * flight). Errors: NO_DRIVER, DEVICE, DRIVER, NO_COMPILER, COMPILE, CAPACITY, MEMORY. */
 TMARING_API tmaring_status tmaring_prepare(tmaring_kernel **kernel, const tmaring_plan *plan, tmaring_backend backend);
 TMARING_API void tmaring_kernel_free(tmaring_kernel *kernel);
 
-#define TMARING_LAUNCH_DEPENDENT 1u /* programmatic dependent launch: may start before the preceding kernel has ended; waits
-                                       for it before any global access */
+#define TMARING_LAUNCH_DEPENDENT                                                                                       \
+  1u /* programmatic dependent launch: may start before the preceding kernel has ended; waits                          \
+        for it before any global access */
 
 typedef struct tmaring_launch_params {
   size_t size;                /* sizeof(tmaring_launch_params), set by TMARING_LAUNCH_PARAMS_INIT */
@@ -53,17 +54,17 @@ TMARING_API tmaring_status tmaring_workspace_init(const tmaring_kernel *kernel, 
 
 /* Enqueues the kernel. Never loads, allocates, synchronises or locks; may be captured. Addresses are device addresses
  * (cuda) or host addresses (cpu: runs to its end before returning; stream is ignored).
- * stream NULL and the legacy handle mean the legacy default stream of the calling thread's current context, the per-thread
- * handle that thread's own default stream; with no current context the kernel's own is used for the call. An output may
- * be exactly an input (same address, dtype and pitch); any other overlap is ERROR_ALIAS.
- * Errors: ARGUMENT, ALIGNMENT (an address is less aligned than the plan was told), ALIAS, NOT_PREPARED (the stream belongs to
- * another context), DRIVER; cpu: CHECK (the emulator saw a fault). Any thread, also at the same time, each launch with a
+ * stream NULL and the legacy handle mean the legacy default stream of the calling thread's current context, the
+ * per-thread handle that thread's own default stream; with no current context the kernel's own is used for the call. An
+ * output may be exactly an input (same address, dtype and pitch); any other overlap is ERROR_ALIAS. Errors: ARGUMENT,
+ * ALIGNMENT (an address is less aligned than the plan was told), ALIAS, NOT_PREPARED (the stream belongs to another
+ * context), DRIVER; cpu: CHECK (the emulator saw a fault). Any thread, also at the same time, each launch with a
  * workspace of its own. */
 TMARING_API tmaring_status tmaring_launch(const tmaring_kernel *kernel, const tmaring_launch_params *params,
                                           struct CUstream_st *stream);
 
-/* After a launch of a debug plan has failed (the stream reports an error): ERROR_FAULT and the record of the wait that did not
- * end; TMARING_OK where there is none. Any thread; asks no driver. */
+/* After a launch of a debug plan has failed (the stream reports an error): ERROR_FAULT and the record of the wait that
+ * did not end; TMARING_OK where there is none. Any thread; asks no driver. */
 TMARING_API tmaring_status tmaring_kernel_fault(const tmaring_kernel *kernel, tmaring_fault *fault);
 
 #ifdef __cplusplus

@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-/* A matrix [rows, cols], a row vector [cols] (rows = 1) or a column of per-row values [rows] (cols = 1). Elements of a row
- * are contiguous. The library never owns the memory. */
+/* A matrix [rows, cols], a row vector [cols] (rows = 1) or a column of per-row values [rows] (cols = 1). Elements of a
+ * row are contiguous. The library never owns the memory. */
 typedef struct tmaring_tensor {
-  size_t size;        /* sizeof(tmaring_tensor), set by TMARING_TENSOR_INIT */
+  size_t size; /* sizeof(tmaring_tensor), set by TMARING_TENSOR_INIT */
   tmaring_dtype dtype;
   int64_t rows;       /* M. A plan takes it as a hint: the real M comes with the launch */
   int64_t cols;       /* N, 1 <= N < 2^31 */

@@ -1,8 +1,9 @@
-// Measures tmaring beside its peers in one run on one GPU: cudaMemcpy (by stream), CUB DeviceTransform, and a table of plans.
+// Measures tmaring beside its peers in one run on one GPU: cudaMemcpy (by stream), CUB DeviceTransform, and a table of
+// plans.
 //
-// Method: K calls on K disjoint buffer sets are captured into one CUDA graph (memcpy: enqueued on the stream); before every
-// timed replay 512 MiB are read, so that no operand is in L2; variants take turns; medians of 15 rounds. Random data. The
-// first set's result is compared with the formula in double before anything is timed.
+// Method: K calls on K disjoint buffer sets are captured into one CUDA graph (memcpy: enqueued on the stream); before
+// every timed replay 512 MiB are read, so that no operand is in L2; variants take turns; medians of 15 rounds. Random
+// data. The first set's result is compared with the formula in double before anything is timed.
 //
 //   scripts/bench/build.sh && build-bench/peer_compare [section ...]      sections: big small rmsnorm tune launch
 #include <cub/device/device_transform.cuh>
@@ -31,7 +32,8 @@
     }                                                                                                                  \
   } while (0)
 
-namespace {
+namespace
+{
 
 constexpr size_t kFlushBytes = size_t{512} << 20;
 constexpr int kRounds = 15;
@@ -64,12 +66,17 @@ __global__ void fill_kernel(void *p, size_t n, int half)
 {
   for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
     const float v = ((mix(i) >> 8) + 0.5f) / 4194304.0f - 2.0f;
-    if (half) ((__nv_bfloat16 *)p)[i] = __float2bfloat16(v);
-    else ((float *)p)[i] = v;
+    if (half)
+      ((__nv_bfloat16 *)p)[i] = __float2bfloat16(v);
+    else
+      ((float *)p)[i] = v;
   }
 }
 
-void flush() { read_kernel<<<sms * 8, 256, 0, stream>>>(flush_buffer, kFlushBytes / 16, sink); }
+void flush()
+{
+  read_kernel<<<sms * 8, 256, 0, stream>>>(flush_buffer, kFlushBytes / 16, sink);
+}
 
 float median(std::vector<float> v)
 {
@@ -139,7 +146,10 @@ void race(const char *title, double bytes, int k, std::vector<Contender> &all)
   std::fflush(stdout);
 }
 
-int calls_for(double bytes) { return (int)std::min(100.0, std::max(3.0, (double)(1u << 30) / bytes)); }
+int calls_for(double bytes)
+{
+  return (int)std::min(100.0, std::max(3.0, (double)(1u << 30) / bytes));
+}
 
 void must(tmaring_status status, const char *what)
 {
@@ -155,12 +165,30 @@ struct Problem {
   int inputs;  // [M,N]
   int vectors; // [N]
   bool row_output;
-  size_t elem() const { return tmaring_dtype_bytes(dtype); }
-  size_t matrix() const { return ((size_t)m * n * elem() + 4095) / 4096 * 4096; }
-  size_t set_bytes() const { return matrix() * (inputs + 1); }
-  double bytes() const { return (double)m * n * elem() * (inputs + !row_output) + (row_output ? 4.0 * m : 0.0); }
-  int sets(int k) const { return (int)std::min<size_t>(k, std::max<size_t>(1, arena_bytes / set_bytes())); }
-  char *at(int set, int tensor) const { return arena + set_bytes() * set + matrix() * tensor; }
+  size_t elem() const
+  {
+    return tmaring_dtype_bytes(dtype);
+  }
+  size_t matrix() const
+  {
+    return ((size_t)m * n * elem() + 4095) / 4096 * 4096;
+  }
+  size_t set_bytes() const
+  {
+    return matrix() * (inputs + 1);
+  }
+  double bytes() const
+  {
+    return (double)m * n * elem() * (inputs + !row_output) + (row_output ? 4.0 * m : 0.0);
+  }
+  int sets(int k) const
+  {
+    return (int)std::min<size_t>(k, std::max<size_t>(1, arena_bytes / set_bytes()));
+  }
+  char *at(int set, int tensor) const
+  {
+    return arena + set_bytes() * set + matrix() * tensor;
+  }
 };
 
 // A prepared plan with the machine it needs for launching.
@@ -191,8 +219,7 @@ struct Op {
       t[i].rows = q.shape == TMARING_SHAPE_ROW ? 1 : p.m;
       t[i].cols = q.shape == TMARING_SHAPE_COLUMN ? 1 : p.n;
     }
-    const tmaring_status status =
-        tmaring_plan_create(&plan, formula, t.data(), (int)t.size(), &machine, &options);
+    const tmaring_status status = tmaring_plan_create(&plan, formula, t.data(), (int)t.size(), &machine, &options);
     tmaring_formula_free(formula);
     if (status != TMARING_OK) return false;
     must(tmaring_prepare(&kernel, plan, TMARING_BACKEND_CUDA), "prepare");
@@ -226,7 +253,10 @@ std::string describe(const Op &op)
   static const char *orders[] = {"split", "blocked", "cyclic", "ticket"};
   static const char *scopes[] = {"auto", "flat", "lanes", "warp", "group", "cta"};
   char text[256];
-  std::snprintf(text, sizeof text, "%s %s %s R%d S%d P%d x%d w%d %s%s", a.cta.mode ? "ws" : a.cta.war ? "pipe-mbar" : "pipe-cta",
+  std::snprintf(text, sizeof text, "%s %s %s R%d S%d P%d x%d w%d %s%s",
+                a.cta.mode  ? "ws"
+                : a.cta.war ? "pipe-mbar"
+                            : "pipe-cta",
                 orders[a.walk.order], scopes[a.scope.kind], a.walk.tile_rows, a.stages, a.distance,
                 tmaring_cta_consumer_threads(&a.cta), a.walk.workers, info.store ? "bulk" : "direct",
                 info.in_place ? "-inplace" : "");
@@ -259,11 +289,13 @@ void check(const Op &op)
     for (int64_t c = 0; c < p.n; ++c) {
       const double x = get(row.data(), p.dtype, c), y = get(row.data() + p.inputs * bytes, p.dtype, c);
       double want = x + x;
-      if (p.vectors) want = x / std::sqrt(squares / p.n + 1e-6) * get(w.data(), p.dtype, c);
-      else if (p.inputs == 2) want = x + get(row.data() + bytes, p.dtype, c);
+      if (p.vectors)
+        want = x / std::sqrt(squares / p.n + 1e-6) * get(w.data(), p.dtype, c);
+      else if (p.inputs == 2)
+        want = x + get(row.data() + bytes, p.dtype, c);
       if (!(std::fabs(y - want) <= (p.dtype == TMARING_F32 ? 1e-6 : 0.005) * (std::fabs(want) + 1e-3))) {
-        std::fprintf(stderr, "WRONG %s: row %lld col %lld: got %g want %g\n", describe(op).c_str(), (long long)r, (long long)c, y,
-                     want);
+        std::fprintf(stderr, "WRONG %s: row %lld col %lld: got %g want %g\n", describe(op).c_str(), (long long)r,
+                     (long long)c, y, want);
         std::exit(2);
       }
     }
@@ -271,10 +303,16 @@ void check(const Op &op)
 }
 
 struct Twice {
-  __device__ float operator()(float a) const { return a + a; }
+  __device__ float operator()(float a) const
+  {
+    return a + a;
+  }
 };
 struct Twice4 {
-  __device__ float4 operator()(float4 a) const { return make_float4(a.x + a.x, a.y + a.y, a.z + a.z, a.w + a.w); }
+  __device__ float4 operator()(float4 a) const
+  {
+    return make_float4(a.x + a.x, a.y + a.y, a.z + a.z, a.w + a.w);
+  }
 };
 
 void add_memcpy(std::vector<Contender> &all, const Problem &p, int k)
@@ -325,7 +363,8 @@ tmaring_plan_options automatic()
 void fill_inputs(const Problem &p, int k)
 {
   for (int s = 0; s < p.sets(k); ++s)
-    for (int t = 0; t < p.inputs; ++t) fill_kernel<<<sms * 8, 256, 0, stream>>>(p.at(s, t), (size_t)p.m * p.n, p.elem() == 2);
+    for (int t = 0; t < p.inputs; ++t)
+      fill_kernel<<<sms * 8, 256, 0, stream>>>(p.at(s, t), (size_t)p.m * p.n, p.elem() == 2);
   CK(cudaStreamSynchronize(stream));
 }
 
@@ -371,7 +410,8 @@ void section_small(char *vectors)
           for (int order : {TMARING_ORDER_CYCLIC, TMARING_ORDER_TICKET})
             for (int stages : {2, 4}) {
               tmaring_plan_options o = automatic();
-              o.mode = mode[0], o.war = mode[1], o.order = order, o.tile_rows = rows, o.stages = stages, o.store = store;
+              o.mode = mode[0], o.war = mode[1], o.order = order, o.tile_rows = rows, o.stages = stages,
+              o.store = store;
               o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1;
               add_plan(all, p, o, k, vectors);
             }
@@ -390,7 +430,8 @@ void section_small(char *vectors)
 
 void section_rmsnorm(char *vectors)
 {
-  const Problem p = {"rmsnorm(x[M,N], w[N]; eps = 1e-6) = x * rsqrt(mean(x * x) + eps) * w", TMARING_BF16, 16384, 4096, 1, 1, false};
+  const Problem p = {
+      "rmsnorm(x[M,N], w[N]; eps = 1e-6) = x * rsqrt(mean(x * x) + eps) * w", TMARING_BF16, 16384, 4096, 1, 1, false};
   const int k = calls_for(p.bytes());
   fill_inputs(p, k);
   std::vector<Contender> all;
@@ -402,8 +443,8 @@ void section_rmsnorm(char *vectors)
         for (int stages : {3, 5})
           for (int order : {TMARING_ORDER_TICKET, TMARING_ORDER_CYCLIC}) {
             tmaring_plan_options o = automatic();
-            o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = order, o.tile_rows = rows, o.stages = stages, o.store = store,
-            o.scope = scope;
+            o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = order, o.tile_rows = rows, o.stages = stages,
+            o.store = store, o.scope = scope;
             if (scope == TMARING_SCOPE_GROUP) o.warps_per_row = 4;
             add_plan(all, p, o, k, vectors);
           }
@@ -425,7 +466,8 @@ void section_tune(char *vectors)
           for (int ctas : {1, 2, 4})
             for (int order : {TMARING_ORDER_TICKET}) {
               tmaring_plan_options o = automatic();
-              o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = order, o.tile_rows = rows, o.stages = stages, o.store = store;
+              o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = order, o.tile_rows = rows, o.stages = stages,
+              o.store = store;
               o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1, o.workers = sms * ctas;
               add_plan(all, p, o, k, vectors);
             }
@@ -477,7 +519,8 @@ void section_launch(char *vectors)
     tmaring_machine machine;
     tmaring_machine_h200(&machine);
     tmaring_formula *formula;
-    must(tmaring_formula_parse(&formula, "rmsnorm(x[M,N], w[N]; eps = 1e-6) = x * rsqrt(mean(x * x) + eps) * w"), "parse");
+    must(tmaring_formula_parse(&formula, "rmsnorm(x[M,N], w[N]; eps = 1e-6) = x * rsqrt(mean(x * x) + eps) * w"),
+         "parse");
     tmaring_tensor t[3] = {TMARING_TENSOR_INIT, TMARING_TENSOR_INIT, TMARING_TENSOR_INIT};
     for (auto &q : t) q.dtype = TMARING_BF16, q.rows = 16384, q.cols = 4096;
     t[1].rows = 1;
@@ -490,7 +533,8 @@ void section_launch(char *vectors)
   }
   planning = median(plans);
   std::printf("\nhost: bare cuLaunchKernelEx %.3f us, tmaring_launch %.3f us, difference %.3f us (median of 5 turns); "
-              "planning %.1f us\n", bare, ours, median(gaps), planning);
+              "planning %.1f us\n",
+              bare, ours, median(gaps), planning);
 }
 
 } // namespace
@@ -515,7 +559,10 @@ int main(int argc, char **argv)
   const struct {
     const char *name;
     void (*run)(char *);
-  } sections[] = {{"big", section_big}, {"small", section_small}, {"rmsnorm", section_rmsnorm}, {"tune", section_tune},
+  } sections[] = {{"big", section_big},
+                  {"small", section_small},
+                  {"rmsnorm", section_rmsnorm},
+                  {"tune", section_tune},
                   {"launch", section_launch}};
   for (auto &s : sections) {
     bool wanted = argc == 1;

@@ -6,11 +6,11 @@
 #include "run.h"
 #include "scope.h"
 
-#define TMARING_MAX_STREAMS 4 /* [M,N] inputs, and [M,N] outputs, each */
-#define TMARING_MAX_VECTORS 4 /* [N] inputs; [M] inputs; [M] outputs, each */
-#define TMARING_MAX_SCALARS 8
+#define TMARING_MAX_STREAMS    4 /* [M,N] inputs, and [M,N] outputs, each */
+#define TMARING_MAX_VECTORS    4 /* [N] inputs; [M] inputs; [M] outputs, each */
+#define TMARING_MAX_SCALARS    8
 #define TMARING_MAX_REDUCTIONS 8 /* per pass */
-#define TMARING_MAX_PASSES 8
+#define TMARING_MAX_PASSES     8
 
 /* A [N] or [M] tensor: contiguous. */
 typedef struct tmaring_vector {
@@ -51,7 +51,7 @@ TMARING_FN void tmaring_smem_layout(tmaring_smem *m, tmaring_u32 stages, tmaring
 
 /* Left by a debug kernel whose bounded wait ran out. Lies in host-visible memory and survives the trap. */
 typedef struct tmaring_fault {
-  tmaring_u32 raised;  /* 1: the other fields hold */
+  tmaring_u32 raised; /* 1: the other fields hold */
   tmaring_u32 worker;
   tmaring_u32 role;    /* tmaring_role */
   tmaring_u32 barrier; /* 0 full, 1 empty */

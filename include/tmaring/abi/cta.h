@@ -1,8 +1,8 @@
 /* The shape of a CTA and the role of each of its threads.
  *
- * A pipelined CTA has consumers only. A warp-specialized CTA is the block of consumers padded by a slab on one axis; the
- * slab's first warp is the producer, its other warps are idle. Roles go by whole warps: a layout in which a warp would hold
- * two roles is refused by the planner (tmaring_cta_fault). */
+ * A pipelined CTA has consumers only. A warp-specialized CTA is the block of consumers padded by a slab on one axis;
+ * the slab's first warp is the producer, its other warps are idle. Roles go by whole warps: a layout in which a warp
+ * would hold two roles is refused by the planner (tmaring_cta_fault). */
 #ifndef TMARING_ABI_CTA_H
 #define TMARING_ABI_CTA_H
 
@@ -46,8 +46,8 @@ TMARING_FN tmaring_i32 tmaring_cta_threads(const tmaring_cta *c)
   return tmaring_cta_extent(c, 0) * tmaring_cta_extent(c, 1) * tmaring_cta_extent(c, 2);
 }
 
-/* No indexing by role_axis: this runs before anything else in a kernel, and a dependent load there costs time. A coordinate
- * can only lie past the block of consumers on the axis that the slab pads. */
+/* No indexing by role_axis: this runs before anything else in a kernel, and a dependent load there costs time. A
+ * coordinate can only lie past the block of consumers on the axis that the slab pads. */
 TMARING_FN tmaring_thread tmaring_cta_thread(const tmaring_cta *c, tmaring_i32 x, tmaring_i32 y, tmaring_i32 z)
 {
   tmaring_thread t;
@@ -58,13 +58,15 @@ TMARING_FN tmaring_thread tmaring_cta_thread(const tmaring_cta *c, tmaring_i32 x
     t.index = x + nx * (y + ny * z);
     return t;
   }
-  t.index = on_x ? x - nx + c->slab * (y + ny * z) : on_y ? x + nx * (y - ny + c->slab * z) : x + nx * (y + ny * (z - nz));
+  t.index = on_x   ? x - nx + c->slab * (y + ny * z)
+            : on_y ? x + nx * (y - ny + c->slab * z)
+                   : x + nx * (y + ny * (z - nz));
   t.role = t.index < 32 ? TMARING_ROLE_PRODUCER : TMARING_ROLE_IDLE;
   return t;
 }
 
-/* 0, or the linear index of the first thread whose warp would mix roles or whose warp is not one warp of its part, plus 1.
- * Runs on the host. */
+/* 0, or the linear index of the first thread whose warp would mix roles or whose warp is not one warp of its part,
+ * plus 1. Runs on the host. */
 TMARING_FN tmaring_i32 tmaring_cta_fault(const tmaring_cta *c)
 {
   const tmaring_i32 nx = tmaring_cta_extent(c, 0), ny = tmaring_cta_extent(c, 1), nz = tmaring_cta_extent(c, 2);

@@ -95,7 +95,8 @@ TMARING_FN void tmaring_feed_begin(tmaring_feed_frame *f, const tmaring_walk *w,
 }
 
 /* Element phase of a fill's frame (scope.h), taken from input 0 at row `j`. */
-TMARING_FN tmaring_i32 tmaring_frame_phase(const tmaring_args *a, const tmaring_fill *fill, tmaring_i32 j, int has_edges)
+TMARING_FN tmaring_i32 tmaring_frame_phase(const tmaring_args *a, const tmaring_fill *fill, tmaring_i32 j,
+                                           int has_edges)
 {
   if (!has_edges) return 0;
   return tmaring_scope_phase(tmaring_stream_address(&a->input[0], fill->row + j, fill->col), a->input[0].elem_bytes,
@@ -122,8 +123,8 @@ TMARING_FN void tmaring_store_all(tmaring_store_frame *f, const tmaring_args *a,
 }
 
 /* The run that a store is at, of output s. */
-TMARING_FN tmaring_run tmaring_store_run_at(const tmaring_args *a, const tmaring_stream *s, const tmaring_store_frame *f,
-                                            const tmaring_fill *fill)
+TMARING_FN tmaring_run tmaring_store_run_at(const tmaring_args *a, const tmaring_stream *s,
+                                            const tmaring_store_frame *f, const tmaring_fill *fill)
 {
   tmaring_run r;
   if (a->scope.kind != TMARING_SCOPE_FLAT) return tmaring_run_at(s, fill, f->first, f->last, f->run);

@@ -16,16 +16,10 @@ typedef enum tmaring_mode {
 } tmaring_mode;
 
 /* What lets the prefetching thread of a pipelined CTA overwrite a stage. */
-typedef enum tmaring_war {
-  TMARING_WAR_CTA_BARRIER = 0,
-  TMARING_WAR_MBARRIER = 1
-} tmaring_war;
+typedef enum tmaring_war { TMARING_WAR_CTA_BARRIER = 0, TMARING_WAR_MBARRIER = 1 } tmaring_war;
 
 /* Who arrives at the empty barrier: one lane per consumer warp (after __syncwarp), or every consumer thread. */
-typedef enum tmaring_release {
-  TMARING_RELEASE_WARP = 0,
-  TMARING_RELEASE_THREAD = 1
-} tmaring_release;
+typedef enum tmaring_release { TMARING_RELEASE_WARP = 0, TMARING_RELEASE_THREAD = 1 } tmaring_release;
 
 typedef enum tmaring_axis { TMARING_AXIS_X = 0, TMARING_AXIS_Y = 1, TMARING_AXIS_Z = 2 } tmaring_axis;
 

@@ -1,9 +1,10 @@
 /* The role loops: producer, consumer, and the warp of a pipelined CTA. Written once; the including side binds them.
  *
  * A *binding* defines the macros below and then includes this file. On the GPU (device/ring.cuh) a scheduling point is
- * nothing and primitives are PTX. On the CPU (the emulator) a scheduling point is a resumable label: the loop returns to a
- * scheduler before every primitive, so that any interleaving of roles can be played, and all of a loop's state lives in its
- * frame, a small struct that can be hashed. A wait or fence missing here is therefore visible to the checker.
+ * nothing and primitives are PTX. On the CPU (the emulator) a scheduling point is a resumable label: the loop returns
+ * to a scheduler before every primitive, so that any interleaving of roles can be played, and all of a loop's state
+ * lives in its frame, a small struct that can be hashed. A wait or fence missing here is therefore visible to the
+ * checker.
  *
  * Rules for the loops. Everything that lives across a point is in the frame. One point or call per source line. Values
  * that other roles may change are read only through primitives.
@@ -53,7 +54,8 @@
  *   ROLE_FINISH(e, fill, iteration, pass)                combine partial results, evaluate what follows from them
  *   ROLE_ROW_STORE(e, fill, iteration)                   store the [M] outputs of the finished rows */
 #ifndef ROLE_FN
-#error "abi/roles.h is included by a binding that defines ROLE_FN and the other ROLE_ macros; for the frames alone include abi/frames.h"
+#error                                                                                                                 \
+    "abi/roles.h is included by a binding that defines ROLE_FN and the other ROLE_ macros; for the frames alone include abi/frames.h"
 #endif
 
 #include "frames.h"
@@ -145,7 +147,8 @@ ROLE_FN(tmaring_producer_run)(ROLE_ENV *e, tmaring_producer_frame *f)
   tmaring_feed_begin(&f->feed, ROLE_WALK(e), ROLE_WORKER(e));
   while (tmaring_feed_live(&f->feed, ROLE_WALK(e))) {
     if (f->lead > ROLE_ARGS(e)->distance) {
-      ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity), ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
+      ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity),
+                ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
       tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
       f->lead -= 1;
     }
@@ -185,7 +188,8 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
   ROLE_END(f);
 }
 
-/* The results of [first, last), run by run: the aligned interior by the copy engine, head and tail by ordinary stores. */
+/* The results of [first, last), run by run: the aligned interior by the copy engine, head and tail by ordinary stores.
+ */
 ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_run r;
@@ -267,8 +271,8 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
   ROLE_END(f);
 }
 
-/* A warp of a pipelined CTA: all warps compute, one thread also feeds the ring and stores. At the top of each step every
- * warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). */
+/* A warp of a pipelined CTA: all warps compute, one thread also feeds the ring and stores. At the top of each step
+ * every warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). */
 ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
 {
   ROLE_BEGIN(f);
@@ -292,7 +296,8 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
     if (ROLE_IS_ISSUER(e)) {
       if (f->started && ROLE_IS_STAGED(e)) {
         if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
-          ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity), ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
+          ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity),
+                    ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
           tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
         }
         if (tmaring_fill_stores(&f->last_fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
@@ -307,7 +312,8 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
           if (ROLE_IS_STAGED(e)) {
             ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->stages - 1 - ROLE_ARGS(e)->distance);
           } else if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
-            ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity), ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
+            ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity),
+                      ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
             tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
           }
           f->lead -= 1;

@@ -1,10 +1,10 @@
-/* Contiguous runs: what of a fill is one piece of memory, which bytes of it the copy engine may take, and where they lie in
- * the stage.
+/* Contiguous runs: what of a fill is one piece of memory, which bytes of it the copy engine may take, and where they
+ * lie in the stage.
  *
  * A bulk copy needs source, destination and size in multiples of 16 bytes. Loads take the 16-byte window around a run,
- * clipped to the tensor's hull (base to last byte); at most 15 bytes at either end of the hull go by ordinary loads. The
- * run keeps its phase (address modulo 16) in shared memory, so no shifting is needed. Stores never take a window: the
- * aligned interior goes by bulk store, head and tail by ordinary stores.
+ * clipped to the tensor's hull (base to last byte); at most 15 bytes at either end of the hull go by ordinary loads.
+ * The run keeps its phase (address modulo 16) in shared memory, so no shifting is needed. Stores never take a window:
+ * the aligned interior goes by bulk store, head and tail by ordinary stores.
  *
  *     global   ----|--------|========|========|=====---|        | : 16-byte boundaries, = : the run
  *     load         [ window                            ]        read whole, neighbours ignored
@@ -18,15 +18,15 @@
 
 /* One streamed tensor [M, N] as kernel and emulator see it. */
 typedef struct tmaring_stream {
-  tmaring_u64 base;      /* address of element (0, 0) */
-  tmaring_u64 hull_end;  /* address past the last byte that may be read; the hull begins at base */
-  tmaring_i64 pitch;     /* bytes between rows */
-  tmaring_u32 slot;      /* offset of the tensor's part of a stage, a multiple of 128 */
-  tmaring_u32 slot_row;  /* bytes between rows in the stage where rows are runs of their own, a multiple of 16 */
+  tmaring_u64 base;     /* address of element (0, 0) */
+  tmaring_u64 hull_end; /* address past the last byte that may be read; the hull begins at base */
+  tmaring_i64 pitch;    /* bytes between rows */
+  tmaring_u32 slot;     /* offset of the tensor's part of a stage, a multiple of 128 */
+  tmaring_u32 slot_row; /* bytes between rows in the stage where rows are runs of their own, a multiple of 16 */
   tmaring_u32 slot_bytes;
-  tmaring_i32 dtype;     /* tmaring_dtype */
+  tmaring_i32 dtype; /* tmaring_dtype */
   tmaring_u32 elem_bytes;
-  tmaring_i32 dense;     /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
+  tmaring_i32 dense; /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
 } tmaring_stream;
 
 typedef struct tmaring_run {
@@ -37,9 +37,9 @@ typedef struct tmaring_run {
 
 /* What of a run the copy engine takes, and the ordinary bytes before and after. */
 typedef struct tmaring_window {
-  tmaring_u64 begin;       /* multiple of 16 */
-  tmaring_u32 bytes;       /* multiple of 16; 0: nothing for the copy engine */
-  tmaring_u32 head, tail;  /* ordinary bytes at the run's begin and end */
+  tmaring_u64 begin;      /* multiple of 16 */
+  tmaring_u32 bytes;      /* multiple of 16; 0: nothing for the copy engine */
+  tmaring_u32 head, tail; /* ordinary bytes at the run's begin and end */
 } tmaring_window;
 
 /* Address of element (row, col). The one 64-bit multiplication per fill. */

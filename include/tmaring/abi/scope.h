@@ -1,15 +1,15 @@
 /* Row scope: which thread of the consumers holds which elements, and the order of every partial sum.
  *
  * A *unit* is the set of warps that share a row: one warp, a group of warps, or all of them. A unit owns `unit_rows`
- * consecutive rows of a fill and handles them in iterations. Threads take vectors of `vec` elements in turn. In the flat
- * scope (pointwise, dense) the fill is one long row and each warp owns one contiguous chunk of it.
+ * consecutive rows of a fill and handles them in iterations. Threads take vectors of `vec` elements in turn. In the
+ * flat scope (pointwise, dense) the fill is one long row and each warp owns one contiguous chunk of it.
  *
  *     lanes   32/lanes rows at a time in one warp        warp   one row at a time per warp
  *     group   warps_per_row warps share a row                    cta    all consumer warps share a row
  *
- * Frames. A row may start anywhere. Vector i of a row covers elements [i*vec - phase, i*vec - phase + vec): `phase` is the
- * element offset of the row's start from the last vector boundary in memory, so that vectors are aligned where the tensor
- * is. Elements outside [0, n) are masked. Aligned plans have phase 0.
+ * Frames. A row may start anywhere. Vector i of a row covers elements [i*vec - phase, i*vec - phase + vec): `phase` is
+ * the element offset of the row's start from the last vector boundary in memory, so that vectors are aligned where the
+ * tensor is. Elements outside [0, n) are masked. Aligned plans have phase 0.
  *
  * Sums: within a vector by halves (tmaring_scope_tree), then vector after vector in one accumulator per thread, then a
  * butterfly over the row's lanes (xor lanes/2 ... 1), then warp 0, 1, ... of the unit. */

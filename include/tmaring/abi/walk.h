@@ -2,8 +2,8 @@
  *
  * Words. A *worker* is a persistent CTA. A *tile* is the unit of work that one worker owns: R whole rows, or one row
  * cut into pieces, or one piece of one row (spread). A *fill* is what one pass through a ring stage holds: a tile, or
- * one piece of the tile's row in one pass over it. A worker sees its tiles as *slots* 0, 1, 2, ...; where the split does
- * not divide, the last slots of the last workers are *surplus* and the policy says what happens to them.
+ * one piece of the tile's row in one pass over it. A worker sees its tiles as *slots* 0, 1, 2, ...; where the split
+ * does not divide, the last slots of the last workers are *surplus* and the policy says what happens to them.
  *
  * Every static order is one arithmetic sequence per worker:
  *     order      first tile of worker c    step   slots
@@ -40,26 +40,26 @@ typedef enum tmaring_policy {
 /* No tile lies here or beyond. */
 #define TMARING_FAR_TILE 0x3fffffffffffffffLL
 
-/* How a matrix of rows x cols is cut. The first fields follow from M and the others: tmaring_walk_set_rows. They say orders and
- * policies in numbers, so that role loops need not tell them apart. */
+/* How a matrix of rows x cols is cut. The first fields follow from M and the others: tmaring_walk_set_rows. They say
+ * orders and policies in numbers, so that role loops need not tell them apart. */
 typedef struct tmaring_walk {
-  tmaring_i64 rows;          /* M */
-  tmaring_i64 tiles;         /* T */
-  tmaring_i64 slots;         /* per worker, before trimming */
-  tmaring_i64 stride;        /* tiles between the first tiles of neighbouring workers */
-  tmaring_i64 limit;         /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
-  tmaring_i64 row_limit;     /* where the last fill is clipped: M; the unsafe policy does not clip */
-  tmaring_i32 step;          /* tiles between a worker's slots */
-  tmaring_i32 cols;          /* N */
-  tmaring_i32 workers;       /* C */
-  tmaring_i32 order;         /* tmaring_order */
-  tmaring_i32 policy;        /* tmaring_policy */
-  tmaring_i32 tile_rows;     /* R: whole rows per tile; 1 where rows are cut into pieces */
-  tmaring_i32 pieces;        /* pieces per row; 1 = whole rows */
-  tmaring_i32 piece_cols;    /* columns per piece; the last may be shorter */
-  tmaring_i32 passes;        /* times a worker streams all pieces of its row; 1 where pieces == 1 */
-  tmaring_i32 spread;        /* 1: each piece is a tile of its own (passes == 1) */
-  tmaring_i32 split_stages;  /* S of the split order */
+  tmaring_i64 rows;         /* M */
+  tmaring_i64 tiles;        /* T */
+  tmaring_i64 slots;        /* per worker, before trimming */
+  tmaring_i64 stride;       /* tiles between the first tiles of neighbouring workers */
+  tmaring_i64 limit;        /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
+  tmaring_i64 row_limit;    /* where the last fill is clipped: M; the unsafe policy does not clip */
+  tmaring_i32 step;         /* tiles between a worker's slots */
+  tmaring_i32 cols;         /* N */
+  tmaring_i32 workers;      /* C */
+  tmaring_i32 order;        /* tmaring_order */
+  tmaring_i32 policy;       /* tmaring_policy */
+  tmaring_i32 tile_rows;    /* R: whole rows per tile; 1 where rows are cut into pieces */
+  tmaring_i32 pieces;       /* pieces per row; 1 = whole rows */
+  tmaring_i32 piece_cols;   /* columns per piece; the last may be shorter */
+  tmaring_i32 passes;       /* times a worker streams all pieces of its row; 1 where pieces == 1 */
+  tmaring_i32 spread;       /* 1: each piece is a tile of its own (passes == 1) */
+  tmaring_i32 split_stages; /* S of the split order */
 } tmaring_walk;
 
 /* One fill: rows [row, row + rows) x columns [col, col + cols) of the matrix, in pass `pass` over them. */
@@ -68,10 +68,10 @@ typedef struct tmaring_fill {
   tmaring_i32 rows;
   tmaring_i32 col;
   tmaring_i32 cols;
-  tmaring_i32 pass;          /* 0 where rows are whole: all passes run on the one fill */
-  tmaring_i32 first_piece;   /* 1: accumulators start here */
-  tmaring_i32 last_piece;    /* 1: the pass over the row ends here */
-  tmaring_i32 valid;         /* 0: surplus fill, never stored */
+  tmaring_i32 pass;        /* 0 where rows are whole: all passes run on the one fill */
+  tmaring_i32 first_piece; /* 1: accumulators start here */
+  tmaring_i32 last_piece;  /* 1: the pass over the row ends here */
+  tmaring_i32 valid;       /* 0: surplus fill, never stored */
 } tmaring_fill;
 
 /* Fills that one tile takes. */
@@ -91,8 +91,8 @@ TMARING_FN void tmaring_walk_derive(tmaring_walk *w)
   w->row_limit = w->policy == TMARING_POLICY_UNSAFE ? TMARING_FAR_TILE : w->rows;
 }
 
-/* Cuts a matrix of `rows` >= 0 rows: derives rows, tiles and slots from the other fields. Runs on the host at launch, or
- * on the device where M comes from device memory. */
+/* Cuts a matrix of `rows` >= 0 rows: derives rows, tiles and slots from the other fields. Runs on the host at launch,
+ * or on the device where M comes from device memory. */
 TMARING_FN void tmaring_walk_set_rows(tmaring_walk *w, tmaring_i64 rows)
 {
   w->rows = rows;
@@ -117,8 +117,8 @@ TMARING_FN tmaring_i64 tmaring_walk_step(const tmaring_walk *w)
   return w->step;
 }
 
-/* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. No division: contiguous
- * workers end at the last tile, and of strided slots only the last can lie past it. */
+/* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. No division:
+ * contiguous workers end at the last tile, and of strided slots only the last can lie past it. */
 TMARING_FN tmaring_i64 tmaring_walk_valid_slots(const tmaring_walk *w, tmaring_i32 worker)
 {
   const tmaring_i64 first = tmaring_walk_first(w, worker);
@@ -190,8 +190,8 @@ TMARING_FN void tmaring_trip_begin(tmaring_trip *t, const tmaring_walk *w, tmari
   t->part = 0;
 }
 
-/* True while there is a fill to handle. Tile indexes grow along a trip, so that its first surplus slot ends it: under `skip`
- * and `exact` alike. */
+/* True while there is a fill to handle. Tile indexes grow along a trip, so that its first surplus slot ends it: under
+ * `skip` and `exact` alike. */
 TMARING_FN int tmaring_trip_live(const tmaring_trip *t, const tmaring_walk *w)
 {
   return t->left > 0 && t->tile < w->limit;

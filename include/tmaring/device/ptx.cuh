@@ -1,5 +1,6 @@
-/* Hopper instructions that the ring is made of, one thin wrapper each, in raw PTX: no headers needed, NVRTC and nvcc alike.
- * Shared-memory addresses are 32-bit (tmaring_smem_address). Names follow the PTX manual. sm_90; setmaxnreg needs sm_90a. */
+/* Hopper instructions that the ring is made of, one thin wrapper each, in raw PTX: no headers needed, NVRTC and nvcc
+ * alike. Shared-memory addresses are 32-bit (tmaring_smem_address). Names follow the PTX manual. sm_90; setmaxnreg
+ * needs sm_90a. */
 #ifndef TMARING_DEVICE_PTX_CUH
 #define TMARING_DEVICE_PTX_CUH
 

@@ -11,10 +11,10 @@
  *     static constexpr bool kDebug = false;    // bounded waits
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
- *     template <class E> __device__ void accumulate(E *e, const tmaring_fill *fill, tmaring_u32 stage, int iteration, int pass);
- *     template <class E> __device__ void partial(E *e, const tmaring_fill *fill, int iteration, int pass);
- *     template <class E> __device__ void finish(E *e, const tmaring_fill *fill, int iteration, int pass);
- *     template <class E> __device__ void row_store(E *e, const tmaring_fill *fill, int iteration);
+ *     // a pass over the rows that this thread shares in; the ends of a reduction; [M] results. F is const tmaring_fill
+ * * template <class E> __device__ void accumulate(E *e, F fill, tmaring_u32 stage, int iteration, int pass); template
+ * <class E> __device__ void partial(E *e, F fill, int iteration, int pass); template <class E> __device__ void finish(E
+ * *e, F fill, int iteration, int pass); template <class E> __device__ void row_store(E *e, F fill, int iteration);
  *   };
  *
  * All threads of a warp call these together. tmaring_ring_run<K> is a whole kernel body: barriers, roles, ring, end. */
@@ -31,7 +31,7 @@ extern __shared__ __align__(128) unsigned char tmaring_shared[];
 template <class K> struct tmaring_env {
   const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
   tmaring_args view;        /* the same with K::specialise applied: constants fold, the rest stays in the parameter */
-  tmaring_walk walk; /* of the arguments, or cut anew from an M in device memory */
+  tmaring_walk walk;        /* of the arguments, or cut anew from an M in device memory */
   K *kernel;
   tmaring_u32 smem; /* 32-bit address of tmaring_shared */
   tmaring_i32 worker, role, warp, lane;
@@ -39,8 +39,14 @@ template <class K> struct tmaring_env {
   bool issuer; /* pipelined: feeds the ring and stores */
   bool storer; /* warp-specialized: stores for its unit */
 
-  __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const { return smem + view.smem.full + 8 * stage; }
-  __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const { return smem + view.smem.empty + 8 * stage; }
+  __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const
+  {
+    return smem + view.smem.full + 8 * stage;
+  }
+  __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const
+  {
+    return smem + view.smem.empty + 8 * stage;
+  }
   /* Offset of a stage in tmaring_shared. */
   __device__ __forceinline__ tmaring_u32 stage(tmaring_u32 s) const
   {
@@ -55,7 +61,8 @@ template <class K> struct tmaring_env {
 /* ---- primitives -------------------------------------------------------------------------------------------------- */
 
 /* A debug kernel's wait gave up: leaves the record and stops the grid. */
-template <class E> static __device__ void tmaring_raise_fault(E *e, tmaring_u32 barrier, tmaring_u32 stage, tmaring_u32 parity)
+template <class E>
+static __device__ void tmaring_raise_fault(E *e, tmaring_u32 barrier, tmaring_u32 stage, tmaring_u32 parity)
 {
   tmaring_fault *record = reinterpret_cast<tmaring_fault *>(e->args->fault_address);
   if (record && atomicCAS(&record->raised, 0u, 2u) == 0u) {
@@ -71,10 +78,11 @@ template <class E> static __device__ void tmaring_raise_fault(E *e, tmaring_u32 
   __trap();
 }
 
-#define TMARING_DEBUG_TRIES 4000000u /* of up to some microseconds each */
+#define TMARING_DEBUG_TRIES 1000000u /* of up to some microseconds each: seconds, not minutes */
 
-template <class K> static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u32 which, tmaring_u32 stage,
-                                                                       tmaring_u32 parity)
+template <class K>
+static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u32 which, tmaring_u32 stage,
+                                                    tmaring_u32 parity)
 {
   const tmaring_u32 barrier = which == 0 ? e->full(stage) : e->empty(stage);
   if constexpr (K::kDebug) {
@@ -82,7 +90,8 @@ template <class K> static __device__ __forceinline__ void tmaring_wait(tmaring_e
       if (i == TMARING_DEBUG_TRIES) tmaring_raise_fault(e, which, stage, parity);
     }
   } else {
-    while (!tmaring_mbarrier_try_wait(barrier, parity)) {}
+    while (!tmaring_mbarrier_try_wait(barrier, parity)) {
+    }
   }
 }
 
@@ -105,57 +114,57 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
 
-#define ROLE_FN(name)                template <class TMARING_E> static __device__ __forceinline__ void name
-#define ROLE_ENV                     TMARING_E
-#define ROLE_BEGIN(f)                ((void)0)
-#define ROLE_END(f)                  ((void)0)
-#define ROLE_POINT(f)                ((void)0)
-#define ROLE_WAIT(f, try_, block)    block
-#define ROLE_CALL(f, call)           call
-#define ROLE_UNROLL                  _Pragma("unroll")
-#define ROLE_ARGS(e)                 (&(e)->view)
-#define ROLE_WALK(e)                 (&(e)->walk)
-#define ROLE_INPUT(e, t)             (ROLE_KERNEL(e).kInputs == 1 ? &(e)->view.input[0] : &(e)->args->input[t])
-#define ROLE_OUTPUT(e, t)            (ROLE_KERNEL(e).kOutputs == 1 ? &(e)->view.output[0] : &(e)->args->output[t])
-#define ROLE_WORKER(e)               ((e)->worker)
-#define ROLE_WARP(e)                 ((e)->warp)
-#define ROLE_UNIT(e)                 ((e)->seat.unit)
-#define ROLE_IS_ISSUER(e)            ((e)->issuer)
-#define ROLE_IS_STORER(e)            ((e)->storer)
-#define ROLE_KERNEL(e)               (*(e)->kernel)
-#define ROLE_IS_GROUP(e)             (ROLE_KERNEL(e).kGroup)
-#define ROLE_IS_STAGED(e)            (ROLE_KERNEL(e).kStaged)
-#define ROLE_HAS_EDGES(e)            (ROLE_KERNEL(e).kEdges)
-#define ROLE_HAS_PIECES(e)           (ROLE_KERNEL(e).kPieces)
-#define ROLE_REDUCTIONS(e)           (ROLE_KERNEL(e).kReductions)
-#define ROLE_PASSES(e)               (ROLE_KERNEL(e).kPasses)
-#define ROLE_TRY_FULL(e, s, p)       true
-#define ROLE_TRY_EMPTY(e, s, p)      true
-#define ROLE_BLOCK_FULL(e, s, p)     tmaring_wait(e, 0, s, p)
-#define ROLE_BLOCK_EMPTY(e, s, p)    tmaring_wait(e, 1, s, p)
-#define ROLE_EXPECT(e, s, bytes)     tmaring_mbarrier_arrive_expect_tx((e)->full(s), bytes)
+#define ROLE_FN(name)             template <class TMARING_E> static __device__ __forceinline__ void name
+#define ROLE_ENV                  TMARING_E
+#define ROLE_BEGIN(f)             ((void)0)
+#define ROLE_END(f)               ((void)0)
+#define ROLE_POINT(f)             ((void)0)
+#define ROLE_WAIT(f, try_, block) block
+#define ROLE_CALL(f, call)        call
+#define ROLE_UNROLL               _Pragma("unroll")
+#define ROLE_ARGS(e)              (&(e)->view)
+#define ROLE_WALK(e)              (&(e)->walk)
+#define ROLE_INPUT(e, t)          (ROLE_KERNEL(e).kInputs == 1 ? &(e)->view.input[0] : &(e)->args->input[t])
+#define ROLE_OUTPUT(e, t)         (ROLE_KERNEL(e).kOutputs == 1 ? &(e)->view.output[0] : &(e)->args->output[t])
+#define ROLE_WORKER(e)            ((e)->worker)
+#define ROLE_WARP(e)              ((e)->warp)
+#define ROLE_UNIT(e)              ((e)->seat.unit)
+#define ROLE_IS_ISSUER(e)         ((e)->issuer)
+#define ROLE_IS_STORER(e)         ((e)->storer)
+#define ROLE_KERNEL(e)            (*(e)->kernel)
+#define ROLE_IS_GROUP(e)          (ROLE_KERNEL(e).kGroup)
+#define ROLE_IS_STAGED(e)         (ROLE_KERNEL(e).kStaged)
+#define ROLE_HAS_EDGES(e)         (ROLE_KERNEL(e).kEdges)
+#define ROLE_HAS_PIECES(e)        (ROLE_KERNEL(e).kPieces)
+#define ROLE_REDUCTIONS(e)        (ROLE_KERNEL(e).kReductions)
+#define ROLE_PASSES(e)            (ROLE_KERNEL(e).kPasses)
+#define ROLE_TRY_FULL(e, s, p)    true
+#define ROLE_TRY_EMPTY(e, s, p)   true
+#define ROLE_BLOCK_FULL(e, s, p)  tmaring_wait(e, 0, s, p)
+#define ROLE_BLOCK_EMPTY(e, s, p) tmaring_wait(e, 1, s, p)
+#define ROLE_EXPECT(e, s, bytes)  tmaring_mbarrier_arrive_expect_tx((e)->full(s), bytes)
 #define ROLE_LOAD(e, t, s, offset, address, bytes)                                                                     \
   tmaring_bulk_load((e)->smem + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes, (e)->full(s))
 #define ROLE_LOAD_EDGE(e, t, s, offset, address, bytes)                                                                \
-  tmaring_copy_bytes(e, tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset),                          \
+  tmaring_copy_bytes(e, tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset),                            \
                      reinterpret_cast<const unsigned char *>(address), bytes)
 #define ROLE_STORE(e, t, s, offset, address, bytes)                                                                    \
   tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
 #define ROLE_STORE_EDGE(e, t, s, offset, address, bytes)                                                               \
   tmaring_copy_bytes(e, reinterpret_cast<unsigned char *>(address),                                                    \
                      tmaring_shared + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
-#define ROLE_COMMIT(e)               tmaring_bulk_commit()
-#define ROLE_WAIT_READ(f, e, n)      tmaring_bulk_wait_read(n)
-#define ROLE_FENCE(e)                tmaring_fence_proxy_async()
-#define ROLE_RELEASE(e, s)           tmaring_release_stage(e, s, false)
-#define ROLE_RELEASE_OTHERS(e, s)    tmaring_release_stage(e, s, true)
-#define ROLE_RELEASE_STORER(e, s)    tmaring_mbarrier_arrive((e)->empty(s))
-#define ROLE_WARP_SYNC(e)            __syncwarp()
+#define ROLE_COMMIT(e)            tmaring_bulk_commit()
+#define ROLE_WAIT_READ(f, e, n)   tmaring_bulk_wait_read(n)
+#define ROLE_FENCE(e)             tmaring_fence_proxy_async()
+#define ROLE_RELEASE(e, s)        tmaring_release_stage(e, s, false)
+#define ROLE_RELEASE_OTHERS(e, s) tmaring_release_stage(e, s, true)
+#define ROLE_RELEASE_STORER(e, s) tmaring_mbarrier_arrive((e)->empty(s))
+#define ROLE_WARP_SYNC(e)         __syncwarp()
 #define ROLE_GROUP_SYNC(f, e)                                                                                          \
   tmaring_named_barrier(1u + (tmaring_u32)(e)->seat.unit, 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
-#define ROLE_CTA_SYNC(f, e)          __syncthreads()
-#define ROLE_TICKET_PUT(e, s, tile)  (*(e)->ticket(s) = (tile))
-#define ROLE_TICKET_GET(e, s, tile)  (*(tile) = *(e)->ticket(s))
+#define ROLE_CTA_SYNC(f, e)         __syncthreads()
+#define ROLE_TICKET_PUT(e, s, tile) (*(e)->ticket(s) = (tile))
+#define ROLE_TICKET_GET(e, s, tile) (*(tile) = *(e)->ticket(s))
 #define ROLE_TICKET_CLAIM(e, tile)                                                                                     \
   (*(tile) = (e)->walk.workers + (tmaring_i64)atomicAdd(reinterpret_cast<unsigned *>((e)->view.counter_address), 1u))
 #define ROLE_ACCUMULATE(e, fill, s, iteration, pass) (e)->kernel->accumulate(e, fill, s, iteration, pass)
@@ -167,8 +176,8 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 
 /* ---- kernel body ------------------------------------------------------------------------------------------------- */
 
-/* One thread initialises the barriers; after a barrier of the CTA they hold for everyone. Uniform addresses: a lane per stage
- * would take turns, and slower ones. */
+/* One thread initialises the barriers; after a barrier of the CTA they hold for everyone. Uniform addresses: a lane per
+ * stage would take turns, and slower ones. */
 template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e)
 {
   const tmaring_u32 warps = (tmaring_u32)tmaring_cta_consumer_warps(&e->view.cta);
@@ -202,7 +211,9 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   K::specialise(&e->view);
   e->walk = e->view.walk;
   e->kernel = kernel;
-  asm volatile("mov.u32 %0, %1;" : "=r"(e->smem) : "r"(tmaring_smem_address(tmaring_shared))); /* kept, not recomputed */
+  asm volatile("mov.u32 %0, %1;"
+               : "=r"(e->smem)
+               : "r"(tmaring_smem_address(tmaring_shared))); /* kept, not recomputed */
   e->worker = (tmaring_i32)blockIdx.x;
   e->role = thread.role;
   e->warp = thread.index / 32;
@@ -213,8 +224,8 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   e->storer = leader && e->seat.member == 0;
 }
 
-/* Ends the start-up of a warp-specialized CTA. The producer has initialised the barriers and goes on at once: its first loads
- * wait for nobody. Consumers wait for that, and for one another's part of begin(). */
+/* Ends the start-up of a warp-specialized CTA. The producer has initialised the barriers and goes on at once: its first
+ * loads wait for nobody. Consumers wait for that, and for one another's part of begin(). */
 #define TMARING_START_BARRIER 15u
 
 template <class E> static __device__ __forceinline__ void tmaring_start_arrive(E *e)
@@ -237,7 +248,8 @@ static __device__ __noinline__ tmaring_walk tmaring_walk_of_rows(const tmaring_a
   return walk;
 }
 
-/* Before any global access, by every CTA. The next grid may start early: it waits for the whole of this one in its turn. */
+/* Before any global access, by every CTA. The next grid may start early: it waits for the whole of this one in its
+ * turn. */
 template <class E> static __device__ __forceinline__ void tmaring_wait_for_inputs(E *e)
 {
   tmaring_dependency_wait();
@@ -288,8 +300,8 @@ template <class E> static __device__ __forceinline__ void tmaring_run_pipelined(
   if (e->issuer) tmaring_tickets_end(e);
 }
 
-/* A grid's whole work. REGISTERS_PRODUCER and REGISTERS_CONSUMER: register sharing, or 0. WARP_SPECIALIZED must agree with
- * args->cta.mode. Every thread of the CTA calls this once. */
+/* A grid's whole work. REGISTERS_PRODUCER and REGISTERS_CONSUMER: register sharing, or 0. WARP_SPECIALIZED must agree
+ * with args->cta.mode. Every thread of the CTA calls this once. */
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, K *kernel)
 {

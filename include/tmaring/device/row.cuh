@@ -1,5 +1,5 @@
-/* Access to the elements of a row: which of them a thread holds (scope.h), and typed vector loads and stores that mask what
- * lies outside the row. Arithmetic is fp32; loads widen, stores round to nearest even. */
+/* Access to the elements of a row: which of them a thread holds (scope.h), and typed vector loads and stores that mask
+ * what lies outside the row. Arithmetic is fp32; loads widen, stores round to nearest even. */
 #ifndef TMARING_DEVICE_ROW_CUH
 #define TMARING_DEVICE_ROW_CUH
 
@@ -7,10 +7,10 @@
 
 /* A thread's share of one row of a fill (or of a whole flat fill). */
 struct tmaring_span {
-  tmaring_i32 row;      /* row within the fill */
-  bool active;          /* false: there is no such row; the span is empty */
-  tmaring_i32 phase;    /* element phase of the frame */
-  tmaring_i32 n;        /* elements of the row in this fill */
+  tmaring_i32 row;                /* row within the fill */
+  bool active;                    /* false: there is no such row; the span is empty */
+  tmaring_i32 phase;              /* element phase of the frame */
+  tmaring_i32 n;                  /* elements of the row in this fill */
   tmaring_i32 start, end, stride; /* vectors */
 };
 
@@ -33,8 +33,8 @@ static __device__ __forceinline__ tmaring_span tmaring_row_span(E *e, const tmar
 
 /* Where the row starts in the stage. */
 template <class E>
-static __device__ __forceinline__ unsigned char *tmaring_row_staged(E *e, const tmaring_stream *t, const tmaring_fill *fill,
-                                                                    tmaring_u32 stage, const tmaring_span &s)
+static __device__ __forceinline__ unsigned char *
+tmaring_row_staged(E *e, const tmaring_stream *t, const tmaring_fill *fill, tmaring_u32 stage, const tmaring_span &s)
 {
   return tmaring_shared + e->stage(stage) + t->slot + tmaring_run_row_offset(t, fill, s.row);
 }
@@ -74,12 +74,14 @@ template <int DTYPE> static __device__ __forceinline__ void tmaring_unpack(tmari
 
 template <int DTYPE> static __device__ __forceinline__ tmaring_u32 tmaring_pack(const float *v)
 {
-  return DTYPE == TMARING_F32 ? __float_as_uint(v[0]) : tmaring_round_two<DTYPE>(v[0], DTYPE == TMARING_F32 ? 0.0f : v[1]);
+  return DTYPE == TMARING_F32 ? __float_as_uint(v[0])
+                              : tmaring_round_two<DTYPE>(v[0], DTYPE == TMARING_F32 ? 0.0f : v[1]);
 }
 
-/* Shared memory is accessed through pointers into tmaring_shared. Global memory goes by explicit instructions: a pointer made
- * from an address would be generic, and every shared load would then have to wait behind the stores before it. Volatile keeps
- * them behind the wait for the preceding kernel; without a memory clobber shared accesses still move past them. */
+/* Shared memory is accessed through pointers into tmaring_shared. Global memory goes by explicit instructions: a
+ * pointer made from an address would be generic, and every shared load would then have to wait behind the stores before
+ * it. Volatile keeps them behind the wait for the preceding kernel; without a memory clobber shared accesses still move
+ * past them. */
 enum tmaring_space { TMARING_SHARED, TMARING_GLOBAL };
 
 /* WORDS 4-byte words: 2, or a multiple of 4. The place is aligned to 16 bytes (2 words: 8). */
@@ -150,7 +152,8 @@ static __device__ __forceinline__ void tmaring_store_aligned(unsigned char *p, c
   tmaring_write_words<words, SPACE>(p, w);
 }
 
-template <int DTYPE, tmaring_space SPACE> static __device__ __forceinline__ float tmaring_load_one(const unsigned char *p)
+template <int DTYPE, tmaring_space SPACE>
+static __device__ __forceinline__ float tmaring_load_one(const unsigned char *p)
 {
   if (DTYPE == TMARING_F32) {
     float value;
@@ -192,8 +195,8 @@ template <int DTYPE, int V> static __device__ __forceinline__ bool tmaring_is_al
   return (reinterpret_cast<tmaring_u64>(p) & (bytes - 1)) == 0;
 }
 
-/* Elements [c, c + V) of a row of n elements; those outside are 0. With WHOLE the caller knows that all lie inside and are
- * aligned. */
+/* Elements [c, c + V) of a row of n elements; those outside are 0. With WHOLE the caller knows that all lie inside and
+ * are aligned. */
 template <int DTYPE, int V, bool WHOLE, tmaring_space SPACE>
 static __device__ __forceinline__ void tmaring_load(float *v, const unsigned char *row, int c, int n)
 {
@@ -253,23 +256,42 @@ static __device__ __forceinline__ void tmaring_load_vector(E *e, float *v, int k
   if (vector->smem != TMARING_NOT_STAGED) {
     tmaring_load<DTYPE, V, WHOLE, TMARING_SHARED>(v, tmaring_shared + vector->smem, col, e->walk.cols);
   } else {
-    tmaring_load<DTYPE, V, false, TMARING_GLOBAL>(v, reinterpret_cast<const unsigned char *>(vector->base), col, e->walk.cols);
+    tmaring_load<DTYPE, V, false, TMARING_GLOBAL>(v, reinterpret_cast<const unsigned char *>(vector->base), col,
+                                                  e->walk.cols);
   }
 }
 
 /* ---- reductions ---- */
 
 struct tmaring_sum {
-  static __device__ __forceinline__ float identity() { return 0.0f; }
-  static __device__ __forceinline__ float join(float a, float b) { return a + b; }
+  static __device__ __forceinline__ float identity()
+  {
+    return 0.0f;
+  }
+  static __device__ __forceinline__ float join(float a, float b)
+  {
+    return a + b;
+  }
 };
 struct tmaring_greatest {
-  static __device__ __forceinline__ float identity() { return -__int_as_float(0x7f800000); }
-  static __device__ __forceinline__ float join(float a, float b) { return tmaring_max(a, b); }
+  static __device__ __forceinline__ float identity()
+  {
+    return -__int_as_float(0x7f800000);
+  }
+  static __device__ __forceinline__ float join(float a, float b)
+  {
+    return tmaring_max(a, b);
+  }
 };
 struct tmaring_least {
-  static __device__ __forceinline__ float identity() { return __int_as_float(0x7f800000); }
-  static __device__ __forceinline__ float join(float a, float b) { return tmaring_min(a, b); }
+  static __device__ __forceinline__ float identity()
+  {
+    return __int_as_float(0x7f800000);
+  }
+  static __device__ __forceinline__ float join(float a, float b)
+  {
+    return tmaring_min(a, b);
+  }
 };
 
 /* A vector by halves, in the order of tmaring_scope_tree. */
@@ -291,11 +313,13 @@ template <class OP, class E> static __device__ __forceinline__ float tmaring_joi
   return value;
 }
 
-/* Partial result number r of warp w in buffer `flip`: two buffers, used in turn, so that one barrier per reduction is enough. */
+/* Partial result number r of warp w in buffer `flip`: two buffers, used in turn, so that one barrier per reduction is
+ * enough. */
 template <class E> static __device__ __forceinline__ float *tmaring_scratch(E *e, int flip, int r, int w)
 {
   const int warps = tmaring_cta_consumer_warps(&e->view.cta);
-  return reinterpret_cast<float *>(tmaring_shared + e->view.smem.scratch) + (flip * TMARING_MAX_REDUCTIONS + r) * warps + w;
+  return reinterpret_cast<float *>(tmaring_shared + e->view.smem.scratch) +
+         (flip * TMARING_MAX_REDUCTIONS + r) * warps + w;
 }
 
 /* Joins the partial results of a unit's warps in order. */
@@ -303,12 +327,14 @@ template <class OP, class E> static __device__ __forceinline__ float tmaring_joi
 {
   const int first = e->seat.unit * e->view.scope.warps_per_row;
   float value = *tmaring_scratch(e, flip, r, first);
-  for (int w = 1; w < e->view.scope.warps_per_row; ++w) value = OP::join(value, *tmaring_scratch(e, flip, r, first + w));
+  for (int w = 1; w < e->view.scope.warps_per_row; ++w)
+    value = OP::join(value, *tmaring_scratch(e, flip, r, first + w));
   return value;
 }
 
 /* Value of a [M] input at a row. */
-template <int DTYPE, class E> static __device__ __forceinline__ float tmaring_load_row_scalar(E *e, int k, tmaring_i64 row)
+template <int DTYPE, class E>
+static __device__ __forceinline__ float tmaring_load_row_scalar(E *e, int k, tmaring_i64 row)
 {
   return tmaring_load_one<DTYPE, TMARING_GLOBAL>(reinterpret_cast<const unsigned char *>(e->args->row_scalar[k].base) +
                                                  row * tmaring_bytes<DTYPE>());

@@ -30,14 +30,15 @@ tmaring_status tmaring__fail(tmaring_status status, const char *format, ...) TMA
 /* Refuses a null or wrongly sized argument by name. */
 #define TMARING__NEED(pointer)                                                                                         \
   do {                                                                                                                 \
-    if (!(pointer)) return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s: got NULL, needs an object; pass its address", #pointer); \
+    if (!(pointer))                                                                                                    \
+      return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s: got NULL, needs an object; pass its address", #pointer);       \
   } while (0)
 #define TMARING__NEED_SIZE(pointer)                                                                                    \
   do {                                                                                                                 \
     TMARING__NEED(pointer);                                                                                            \
     if ((pointer)->size != sizeof *(pointer))                                                                          \
-      return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s->size: got %zu, needs %zu; use the struct's initializer", #pointer, \
-                           (pointer)->size, sizeof *(pointer));                                                        \
+      return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s->size: got %zu, needs %zu; use the struct's initializer",       \
+                           #pointer, (pointer)->size, sizeof *(pointer));                                              \
   } while (0)
 
 #endif

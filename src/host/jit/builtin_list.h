@@ -1,5 +1,5 @@
-/* What is compiled ahead of time: the plans of these formulas, for each type and each of these row lengths and alignments. Plans
- * that lead to the same code share one kernel. */
+/* What is compiled ahead of time: the plans of these formulas, for each type and each of these row lengths and
+ * alignments. Plans that lead to the same code share one kernel. */
 #ifndef TMARING_HOST_BUILTIN_LIST_H
 #define TMARING_HOST_BUILTIN_LIST_H
 

@@ -33,7 +33,8 @@ static tmaring_status add_source(const char *source)
   struct kernel *k = &kernel[kernel_count];
   tmaring__code_key(source, k->key);
   if (is_known(k->key)) return TMARING_OK;
-  if (kernel_count == MAX_KERNELS) return tmaring__fail(TMARING_ERROR_CAPACITY, "built-in kernels: more than %d", MAX_KERNELS);
+  if (kernel_count == MAX_KERNELS)
+    return tmaring__fail(TMARING_ERROR_CAPACITY, "built-in kernels: more than %d", MAX_KERNELS);
   TMARING__TRY(tmaring__nvrtc_compile(source, 0, &k->cubin, &k->bytes));
   ++kernel_count;
   return TMARING_OK;
@@ -101,9 +102,10 @@ static int write_table(const char *path)
 {
   FILE *file = fopen(path, "w");
   if (!file) return 0;
-  fprintf(file, "#include <stddef.h>\n#include <stdint.h>\n\n"
-                "struct tmaring__builtin {\n  uint64_t key[2];\n  const unsigned char *cubin;\n  size_t bytes;\n};\n"
-                "extern const struct tmaring__builtin tmaring__builtins[];\nextern const size_t tmaring__builtin_count;\n\n");
+  fprintf(file,
+          "#include <stddef.h>\n#include <stdint.h>\n\n"
+          "struct tmaring__builtin {\n  uint64_t key[2];\n  const unsigned char *cubin;\n  size_t bytes;\n};\n"
+          "extern const struct tmaring__builtin tmaring__builtins[];\nextern const size_t tmaring__builtin_count;\n\n");
   for (size_t i = 0; i < kernel_count; ++i) write_bytes(file, i);
   fprintf(file, "\nconst struct tmaring__builtin tmaring__builtins[] = {\n");
   for (size_t i = 0; i < kernel_count; ++i) {

@@ -68,8 +68,8 @@ void tmaring__cache_write(const uint64_t key[2], const char *source, const void 
   }
   struct entry_head head = {{0}, strlen(source), bytes};
   memcpy(head.magic, magic, sizeof magic);
-  int good = fwrite(&head, sizeof head, 1, file) == 1 && fwrite(source, 1, head.source_bytes, file) == head.source_bytes &&
-             fwrite(cubin, 1, bytes, file) == bytes;
+  int good = fwrite(&head, sizeof head, 1, file) == 1 &&
+             fwrite(source, 1, head.source_bytes, file) == head.source_bytes && fwrite(cubin, 1, bytes, file) == bytes;
   good = fclose(file) == 0 && good;
   if (!good || rename(temporary, path) != 0) unlink(temporary);
 }

@@ -34,7 +34,8 @@ tmaring_status tmaring__plan_source(const tmaring_plan *plan, tmaring__text *sou
   tmaring__kernel_spec spec;
   tmaring__kernel_spec_of(&spec, plan);
   tmaring__emit(source, &spec);
-  if (tmaring__text_failed(source)) return tmaring__fail(TMARING_ERROR_MEMORY, "source: could not allocate the generated text");
+  if (tmaring__text_failed(source))
+    return tmaring__fail(TMARING_ERROR_MEMORY, "source: could not allocate the generated text");
   return TMARING_OK;
 }
 

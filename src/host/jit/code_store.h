@@ -1,4 +1,5 @@
-/* Where a plan's machine code comes from: table in the library, cache on disk, NVRTC, in this order and with one key. */
+/* Where a plan's machine code comes from: table in the library, cache on disk, NVRTC, in this order and with one key.
+ */
 #ifndef TMARING_HOST_CODE_STORE_H
 #define TMARING_HOST_CODE_STORE_H
 
@@ -20,7 +21,11 @@ extern const size_t tmaring__builtin_count;
 /* 128-bit key of an emitted source together with the embedded headers it includes and the target. */
 void tmaring__code_key(const char *source, uint64_t key[2]);
 
-typedef enum tmaring__code_origin { TMARING__CODE_BUILTIN, TMARING__CODE_CACHE, TMARING__CODE_COMPILED } tmaring__code_origin;
+typedef enum tmaring__code_origin {
+  TMARING__CODE_BUILTIN,
+  TMARING__CODE_CACHE,
+  TMARING__CODE_COMPILED
+} tmaring__code_origin;
 
 /* Machine code of a plan. */
 typedef struct tmaring__machine_code {
@@ -30,8 +35,9 @@ typedef struct tmaring__machine_code {
   void *owned; /* NULL, or what tmaring__machine_code_free frees */
 } tmaring__machine_code;
 
-/* Finds or compiles. The cache on disk is used where TMARING_CACHE_DIR names an existing directory; a file there holds the whole
- * source, which must be equal, and is written by atomic rename. ERROR_NO_COMPILER, ERROR_COMPILE, MEMORY. Any thread. */
+/* Finds or compiles. The cache on disk is used where TMARING_CACHE_DIR names an existing directory; a file there holds
+ * the whole source, which must be equal, and is written by atomic rename. ERROR_NO_COMPILER, ERROR_COMPILE, MEMORY. Any
+ * thread. */
 tmaring_status tmaring__machine_code_of(const tmaring_plan *plan, tmaring__machine_code *code);
 void tmaring__machine_code_free(tmaring__machine_code *code);
 

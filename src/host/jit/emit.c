@@ -51,11 +51,12 @@ void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *pla
 static void emit_traits(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
   const tmaring__code *c = &spec->code;
-  tmaring__text_add(out, "  static constexpr int kInputs = %d, kOutputs = %d, kReductions = %d, kPasses = %d, kVec = %d;\n",
-                    (int)P->input_count, (int)P->output_count, (int)P->reduction_passes, (int)P->passes, (int)c->vec);
   tmaring__text_add(out,
-                    "  static constexpr bool kGroup = %d, kStaged = %d, kEdges = %d, kPieces = %d, kFlat = %d, kDebug = %d;\n",
-                    (int)c->group, (int)c->staged, !c->aligned, (int)c->pieces, (int)c->flat, (int)c->debug);
+                    "  static constexpr int kInputs = %d, kOutputs = %d, kReductions = %d, kPasses = %d, kVec = %d;\n",
+                    (int)P->input_count, (int)P->output_count, (int)P->reduction_passes, (int)P->passes, (int)c->vec);
+  tmaring__text_add(
+      out, "  static constexpr bool kGroup = %d, kStaged = %d, kEdges = %d, kPieces = %d, kFlat = %d, kDebug = %d;\n",
+      (int)c->group, (int)c->staged, !c->aligned, (int)c->pieces, (int)c->flat, (int)c->debug);
 }
 
 static void emit_stream_facts(tmaring__text *out, const tmaring__kernel_spec *spec, const char *name, int count,
@@ -85,7 +86,8 @@ static void emit_specialise(tmaring__text *out, const tmaring__kernel_spec *spec
 static void emit_members(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
   for (int i = 0; i < P->node_count; ++i) {
-    if (is_row_value(&P->node[i])) tmaring__text_add(out, "  float r%d; /* %s */\n", i, tmaring__op_text(P->node[i].op));
+    if (is_row_value(&P->node[i]))
+      tmaring__text_add(out, "  float r%d; /* %s */\n", i, tmaring__op_text(P->node[i].op));
   }
   tmaring__text_add(out, "  int flip;\n");
 }
@@ -113,11 +115,13 @@ static void emit_row_values(tmaring__text *out, const tmaring__kernel_spec *spec
   }
 }
 
-static void emit_row_pointers(tmaring__text *out, const tmaring__kernel_spec *spec, const tmaring__node_set *set, int pass)
+static void emit_row_pointers(tmaring__text *out, const tmaring__kernel_spec *spec, const tmaring__node_set *set,
+                              int pass)
 {
   for (int i = 0; i < P->node_count; ++i) {
     if (!set->has[i] || P->node[i].op != TMARING__OP_INPUT) continue;
-    tmaring__text_add(out, "      const unsigned char *px%d = tmaring_row_staged(e, &e->view.input[%d], fill, stage, s);\n",
+    tmaring__text_add(out,
+                      "      const unsigned char *px%d = tmaring_row_staged(e, &e->view.input[%d], fill, stage, s);\n",
                       (int)P->node[i].index, (int)P->node[i].index);
   }
   if (!is_output_pass(spec, pass)) return;
@@ -136,8 +140,10 @@ static void emit_loads(tmaring__text *out, const tmaring__kernel_spec *spec, con
     const tmaring__node *n = &P->node[i];
     if (!set->has[i]) continue;
     if (n->op == TMARING__OP_INPUT) {
-      tmaring__text_add(out, "        float x%d[kVec];\n        tmaring_load<%s, kVec, !kEdges, TMARING_SHARED>(x%d, px%d, c, s.n);\n",
-                        (int)n->index, tmaring__emit_dtype(spec->input[n->index]), (int)n->index, (int)n->index);
+      tmaring__text_add(
+          out,
+          "        float x%d[kVec];\n        tmaring_load<%s, kVec, !kEdges, TMARING_SHARED>(x%d, px%d, c, s.n);\n",
+          (int)n->index, tmaring__emit_dtype(spec->input[n->index]), (int)n->index, (int)n->index);
     } else if (n->op == TMARING__OP_VECTOR) {
       tmaring__text_add(
           out, "        float w%d[kVec];\n        tmaring_load_vector<%s, kVec, !kEdges>(e, w%d, %d, fill->col + c);\n",
@@ -213,8 +219,9 @@ static void emit_loop(tmaring__text *out, const tmaring__kernel_spec *spec, int 
 {
   const tmaring__node_set set = loop_nodes(spec, pass);
   emit_row_pointers(out, spec, &set, pass);
-  tmaring__text_add(out, "#pragma unroll %d\n      for (int i = s.start; i < s.end; i += s.stride) {\n"
-                         "        const int c = i * kVec - s.phase;\n",
+  tmaring__text_add(out,
+                    "#pragma unroll %d\n      for (int i = s.start; i < s.end; i += s.stride) {\n"
+                    "        const int c = i * kVec - s.phase;\n",
                     spec->code.aligned ? 4 : 1);
   emit_loads(out, spec, &set);
   emit_result_arrays(out, spec, pass);
@@ -246,18 +253,19 @@ static void emit_pass(tmaring__text *out, const tmaring__kernel_spec *spec, int 
 
 static void emit_accumulate(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
-  tmaring__text_add(out,
-                    "\n  template <class E>\n  __device__ __forceinline__ void accumulate(E *e, const tmaring_fill *fill, "
-                    "tmaring_u32 stage, int iteration, int pass)\n  {\n"
-                    "    const tmaring_span s = tmaring_row_span<kFlat, kEdges>(e, fill, iteration);\n");
+  tmaring__text_add(
+      out, "\n  template <class E>\n  __device__ __forceinline__ void accumulate(E *e, const tmaring_fill *fill, "
+           "tmaring_u32 stage, int iteration, int pass)\n  {\n"
+           "    const tmaring_span s = tmaring_row_span<kFlat, kEdges>(e, fill, iteration);\n");
   for (int pass = 0; pass < P->passes; ++pass) emit_pass(out, spec, pass);
   tmaring__text_add(out, "  }\n");
 }
 
 static void emit_partial(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
-  tmaring__text_add(out, "\n  template <class E> __device__ __forceinline__ void partial(E *e, const tmaring_fill *, int, int pass)\n"
-                         "  {\n");
+  tmaring__text_add(
+      out, "\n  template <class E> __device__ __forceinline__ void partial(E *e, const tmaring_fill *, int, int pass)\n"
+           "  {\n");
   for (int pass = 0; pass < P->reduction_passes; ++pass) {
     int number = 0;
     tmaring__text_add(out, "    if (pass == %d) {\n", pass);
@@ -275,8 +283,9 @@ static void emit_partial(tmaring__text *out, const tmaring__kernel_spec *spec)
 
 static void emit_finish(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
-  tmaring__text_add(out, "\n  template <class E>\n  __device__ __forceinline__ void finish(E *e, const tmaring_fill *, int, int "
-                         "pass)\n  {\n");
+  tmaring__text_add(
+      out, "\n  template <class E>\n  __device__ __forceinline__ void finish(E *e, const tmaring_fill *, int, int "
+           "pass)\n  {\n");
   for (int pass = 0; pass < P->reduction_passes; ++pass) {
     int number = 0;
     tmaring__text_add(out, "    if (pass == %d) {\n", pass);
@@ -297,18 +306,20 @@ static void emit_finish(tmaring__text *out, const tmaring__kernel_spec *spec)
 
 static void emit_row_store(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
-  tmaring__text_add(out, "\n  template <class E> __device__ __forceinline__ void row_store(E *e, const tmaring_fill *fill, int "
-                         "iteration)\n  {\n");
+  tmaring__text_add(
+      out, "\n  template <class E> __device__ __forceinline__ void row_store(E *e, const tmaring_fill *fill, int "
+           "iteration)\n  {\n");
   if (P->row_output_count > 0) {
     tmaring__text_add(out, "    const tmaring_span s = tmaring_row_span<kFlat, kEdges>(e, fill, iteration);\n"
                            "    if (!s.active || e->seat.start != 0) return;\n");
   }
   for (int i = 0; i < P->row_output_count; ++i) {
     const char *dtype = tmaring__emit_dtype(spec->row_output[i]);
-    tmaring__text_add(out,
-                      "    tmaring_store_one<%s, TMARING_GLOBAL>(reinterpret_cast<unsigned char *>(e->args->row_output[%d].base) + "
-                      "(fill->row + s.row) * tmaring_bytes<%s>(), ",
-                      dtype, i, dtype);
+    tmaring__text_add(
+        out,
+        "    tmaring_store_one<%s, TMARING_GLOBAL>(reinterpret_cast<unsigned char *>(e->args->row_output[%d].base) + "
+        "(fill->row + s.row) * tmaring_bytes<%s>(), ",
+        dtype, i, dtype);
     tmaring__emit_operand(out, P, P->row_output[i]);
     tmaring__text_add(out, ");\n");
   }
@@ -317,11 +328,12 @@ static void emit_row_store(tmaring__text *out, const tmaring__kernel_spec *spec)
 
 static void emit_kernel(tmaring__text *out, const tmaring__code *c)
 {
-  tmaring__text_add(out,
-                    "\nextern \"C\" __global__ void __launch_bounds__(%d, %d) tmaring_kernel(const __grid_constant__ tmaring_args "
-                    "args)\n{\n  tmaring_formula formula;\n  tmaring_ring_run<%s, %d, %d>(&args, &formula);\n}\n",
-                    (int)c->max_threads, (int)c->min_ctas, c->mode == TMARING_MODE_WARP_SPECIALIZED ? "true" : "false",
-                    (int)c->registers[0], (int)c->registers[1]);
+  tmaring__text_add(
+      out,
+      "\nextern \"C\" __global__ void __launch_bounds__(%d, %d) tmaring_kernel(const __grid_constant__ tmaring_args "
+      "args)\n{\n  tmaring_formula formula;\n  tmaring_ring_run<%s, %d, %d>(&args, &formula);\n}\n",
+      (int)c->max_threads, (int)c->min_ctas, c->mode == TMARING_MODE_WARP_SPECIALIZED ? "true" : "false",
+      (int)c->registers[0], (int)c->registers[1]);
 }
 
 void tmaring__emit(tmaring__text *out, const tmaring__kernel_spec *spec)

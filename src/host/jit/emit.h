@@ -17,8 +17,8 @@ typedef struct tmaring__kernel_spec {
 
 void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *plan);
 
-/* Appends the translation unit: a kernel class named tmaring_formula and the kernel tmaring_kernel. The text depends on the spec
- * alone. The includes it names are embedded in the library (embedded.h). */
+/* Appends the translation unit: a kernel class named tmaring_formula and the kernel tmaring_kernel. The text depends on
+ * the spec alone. The includes it names are embedded in the library (embedded.h). */
 void tmaring__emit(tmaring__text *out, const tmaring__kernel_spec *spec);
 
 #endif

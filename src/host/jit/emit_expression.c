@@ -76,5 +76,7 @@ void tmaring__emit_expression(tmaring__text *out, const tmaring__program *progra
 
 const char *tmaring__emit_reduction(tmaring__op op)
 {
-  return op == TMARING__OP_REDUCE_SUM ? "tmaring_sum" : op == TMARING__OP_REDUCE_MAX ? "tmaring_greatest" : "tmaring_least";
+  return op == TMARING__OP_REDUCE_SUM   ? "tmaring_sum"
+         : op == TMARING__OP_REDUCE_MAX ? "tmaring_greatest"
+                                        : "tmaring_least";
 }

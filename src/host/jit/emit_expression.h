@@ -15,7 +15,8 @@ void tmaring__node_set_add(tmaring__node_set *set, const tmaring__program *progr
 /* "F32" … as the template argument TMARING_F32. */
 const char *tmaring__emit_dtype(tmaring_dtype dtype);
 
-/* Name of the operand where an expression uses it: a member for per-row values, a local for per-column values, a literal. */
+/* Name of the operand where an expression uses it: a member for per-row values, a local for per-column values, a
+ * literal. */
 void tmaring__emit_operand(tmaring__text *out, const tmaring__program *program, int32_t node);
 
 /* Right-hand side of a node that is neither an input nor a reduction. */

@@ -63,9 +63,10 @@ tmaring_status tmaring__nvrtc_version(int *major, int *minor, const char **file)
 {
   pthread_once(&once, load_once);
   if (!loaded)
-    return tmaring__fail(TMARING_ERROR_NO_COMPILER,
-                         "libnvrtc: not found or older than 12.0; needs NVRTC 12 or 13 for a formula that is not built in; "
-                         "install it or name it in TMARING_NVRTC");
+    return tmaring__fail(
+        TMARING_ERROR_NO_COMPILER,
+        "libnvrtc: not found or older than 12.0; needs NVRTC 12 or 13 for a formula that is not built in; "
+        "install it or name it in TMARING_NVRTC");
   *major = version_major;
   *minor = version_minor;
   *file = file_name;
@@ -78,7 +79,8 @@ static tmaring_status fail_compile(nvrtc_program program, int result)
   size_t bytes = 0;
   char *log = NULL;
   if (calls.log_size(program, &bytes) == 0 && bytes > 1 && (log = malloc(bytes))) calls.log(program, log);
-  tmaring__fail(TMARING_ERROR_COMPILE, "NVRTC %d.%d refused a generated kernel (code %d): %.700s; this is a fault of the library",
+  tmaring__fail(TMARING_ERROR_COMPILE,
+                "NVRTC %d.%d refused a generated kernel (code %d): %.700s; this is a fault of the library",
                 version_major, version_minor, result, log ? log : "no log");
   free(log);
   return TMARING_ERROR_COMPILE;
@@ -125,7 +127,8 @@ tmaring_status tmaring__nvrtc_compile(const char *source, int debug, void **cubi
   int major = 0, minor = 0;
   const char *file = NULL;
   TMARING__TRY(tmaring__nvrtc_version(&major, &minor, &file));
-  const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++17", "--modify-stack-limit=false", "--generate-line-info"};
+  const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++17", "--modify-stack-limit=false",
+                           "--generate-line-info"};
   nvrtc_program program;
   if (create(&program, source) != 0)
     return tmaring__fail(TMARING_ERROR_COMPILE, "NVRTC %d.%d did not accept a program", major, minor);

@@ -6,12 +6,12 @@
 
 #include "../base/detail.h"
 
-/* Version of the NVRTC library that is found, and its file name; ERROR_NO_COMPILER without one. TMARING_NVRTC in the environment
- * names a library to use instead of the usual names. Loaded once; any thread. */
+/* Version of the NVRTC library that is found, and its file name; ERROR_NO_COMPILER without one. TMARING_NVRTC in the
+ * environment names a library to use instead of the usual names. Loaded once; any thread. */
 tmaring_status tmaring__nvrtc_version(int *major, int *minor, const char **file);
 
-/* Compiles a translation unit for sm_90a; its includes are served from the embedded sources. *cubin is the caller's (free).
- * ERROR_NO_COMPILER, ERROR_COMPILE with the head of the compiler's log, MEMORY. Any thread. */
+/* Compiles a translation unit for sm_90a; its includes are served from the embedded sources. *cubin is the caller's
+ * (free). ERROR_NO_COMPILER, ERROR_COMPILE with the head of the compiler's log, MEMORY. Any thread. */
 tmaring_status tmaring__nvrtc_compile(const char *source, int debug, void **cubin, size_t *cubin_bytes);
 
 #endif

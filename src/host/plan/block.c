@@ -187,8 +187,7 @@ static tmaring_status ask_registers(tmaring__decision *decision, const tmaring_p
 }
 
 tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_plan_options *options,
-                                     const tmaring__facts *facts, const tmaring_machine *machine,
-                                     tmaring__notes *notes)
+                                     const tmaring__facts *facts, const tmaring_machine *machine, tmaring__notes *notes)
 {
   tmaring_cta *cta = &decision->cta;
   int sharing;

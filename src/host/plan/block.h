@@ -7,7 +7,7 @@
 /* Decides decision->cta.consumers, slab, threads, max_threads, max_ctas and registers; mode and axis are set. Errors:
  * UNSUPPORTED where a warp would mix roles, CAPACITY for threads or registers, each with the numbers. */
 tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_plan_options *options,
-                                     const tmaring__facts *facts,
-                                     const tmaring_machine *machine, tmaring__notes *notes);
+                                     const tmaring__facts *facts, const tmaring_machine *machine,
+                                     tmaring__notes *notes);
 
 #endif

@@ -180,8 +180,8 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
   add(m, &c);
 }
 
-/* One kind of cut with every size of fill, for the most CTAs per SM and for each half of it. With reductions fewer CTAs are
- * tried only where nothing else fits. */
+/* One kind of cut with every size of fill, for the most CTAs per SM and for each half of it. With reductions fewer CTAs
+ * are tried only where nothing else fits. */
 static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t))
 {
   const int all = m->facts->program->reduction_passes == 0;

@@ -37,10 +37,10 @@
 #define TUNING_MIN_STAGES 3
 /* The same where three or more CTAs of an SM overlap one another as well. */
 #define TUNING_MIN_STAGES_MANY 2
-#define TUNING_MAX_STAGES 12
+#define TUNING_MAX_STAGES      12
 /* Bytes in flight per SM that stages are added for. With the fill being computed on it makes
- * the 48 KiB that saturate an H200; more was slower: y = x + x [1048573, 256] at 16 KiB per fill took 510, 515 and 519 us
- * with 48, 64 and 128 KiB in all. */
+ * the 48 KiB that saturate an H200; more was slower: y = x + x [1048573, 256] at 16 KiB per fill took 510, 515 and 519
+ * us with 48, 64 and 128 KiB in all. */
 #define TUNING_FLIGHT_BYTES 32768
 /* [N] inputs are copied to shared memory up to this size in all; beyond it the stages are worth more than the copy. */
 #define TUNING_VECTOR_BYTES 32768
@@ -66,14 +66,14 @@
 #define TUNING_SM_RATE 60.0
 /* Latency under load: 48 KiB per SM in flight at the full rate (Little's law). */
 #define TUNING_LATENCY_NS 1500.0
-/* What of the shorter of memory time and workers' time is not hidden behind the longer, and the most that this costs without
- * reductions: a long run settles. */
+/* What of the shorter of memory time and workers' time is not hidden behind the longer, and the most that this costs
+ * without reductions: a long run settles. */
 #define TUNING_OVERLAP_LOSS    0.25
 #define TUNING_OVERLAP_LOSS_NS 1000.0
 /* What of a grid's first fills is not overlapped with anything. */
 #define TUNING_FIRST_FILL_LOSS 0.3
-/* Of the memory time, per CTA beyond one on an SM: their streams disturb each other's order (510, 514 and 520 us for x + x
- * [1048573, 256] with one, two and four). */
+/* Of the memory time, per CTA beyond one on an SM: their streams disturb each other's order (510, 514 and 520 us for x
+ * + x [1048573, 256] with one, two and four). */
 #define TUNING_CTA_LOSS 0.007
 /* Per fill: barrier wait, walk, arrival. Per bulk copy beyond the first of a fill. Per step of 16 bytes per lane. */
 #define TUNING_FILL_NS 600.0

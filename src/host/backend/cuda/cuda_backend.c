@@ -53,9 +53,10 @@ static tmaring_status allow_smem(cuda_state *s, CUkernel kernel, const tmaring_m
   int fixed = 0;
   TMARING__CU(cuKernelGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel, s->device));
   if ((int64_t)fixed + bytes > machine->smem_per_block_bytes)
-    return tmaring__fail(TMARING_ERROR_CAPACITY,
-                         "shared memory: the plan needs %u bytes and %d static, device %d allows %d; plan for this device",
-                         (unsigned)bytes, fixed, (int)s->device, (int)machine->smem_per_block_bytes);
+    return tmaring__fail(
+        TMARING_ERROR_CAPACITY,
+        "shared memory: the plan needs %u bytes and %d static, device %d allows %d; plan for this device",
+        (unsigned)bytes, fixed, (int)s->device, (int)machine->smem_per_block_bytes);
   if ((int64_t)fixed + bytes > machine->smem_default_bytes)
     TMARING__CU(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes, kernel, s->device));
   return TMARING_OK;
@@ -139,8 +140,8 @@ static int is_default_stream(CUstream stream)
   return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
 
-/* Enters the kernel's context where the stream's handle means the current one and there is none; refuses a stream of another
- * context. *entered: leave it again. */
+/* Enters the kernel's context where the stream's handle means the current one and there is none; refuses a stream of
+ * another context. *entered: leave it again. */
 static tmaring_status enter(cuda_state *s, CUstream stream, int *entered)
 {
   const tmaring__driver *driver = s->driver;
@@ -157,9 +158,11 @@ static tmaring_status enter(cuda_state *s, CUstream stream, int *entered)
     TMARING__CU(cuStreamGetCtx(stream, &context));
   }
   if (context == s->context) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_NOT_PREPARED,
-                       "stream: belongs to context %p, the kernel was prepared in %p; call tmaring_prepare with that context "
-                       "current", (void *)context, (void *)s->context);
+  return tmaring__fail(
+      TMARING_ERROR_NOT_PREPARED,
+      "stream: belongs to context %p, the kernel was prepared in %p; call tmaring_prepare with that context "
+      "current",
+      (void *)context, (void *)s->context);
 }
 
 static void leave(cuda_state *s, int entered)
@@ -173,7 +176,8 @@ static tmaring_status cuda_workspace_init(void *state, void *workspace, struct C
   cuda_state *s = state;
   int entered;
   TMARING__TRY(enter(s, stream, &entered));
-  const CUresult result = s->driver->cuMemsetD8Async((CUdeviceptr)(uintptr_t)workspace, 0, TMARING_WORKSPACE_BYTES, stream);
+  const CUresult result =
+      s->driver->cuMemsetD8Async((CUdeviceptr)(uintptr_t)workspace, 0, TMARING_WORKSPACE_BYTES, stream);
   leave(s, entered);
   return result == CUDA_SUCCESS ? TMARING_OK : tmaring__driver_fail(s->driver, result, "cuMemsetD8Async");
 }
@@ -184,10 +188,11 @@ static tmaring_status cuda_fault(void *state, tmaring_fault *fault)
   const volatile tmaring_fault *record = s->fault;
   if (!record || record->raised != 1) return TMARING_OK;
   *fault = *s->fault;
-  return tmaring__fail(TMARING_ERROR_FAULT,
-                       "worker %u, role %u: the wait for barrier %s of stage %u, parity %u, did not end; the grid was stopped and "
-                       "its context is lost", fault->worker, fault->role, fault->barrier ? "empty" : "full", fault->stage,
-                       fault->parity);
+  return tmaring__fail(
+      TMARING_ERROR_FAULT,
+      "worker %u, role %u: the wait for barrier %s of stage %u, parity %u, did not end; the grid was stopped and "
+      "its context is lost",
+      fault->worker, fault->role, fault->barrier ? "empty" : "full", fault->stage, fault->parity);
 }
 
 static void configure(CUlaunchConfig *config, CUlaunchAttribute *attribute, const tmaring_args *args, uint32_t flags,
@@ -245,9 +250,10 @@ static const tmaring__backend_calls cuda_calls = {
 static tmaring_status cuda_prepare(void **state, const tmaring_plan *plan)
 {
   (void)state, (void)plan;
-  return tmaring__fail(TMARING_ERROR_NO_DRIVER,
-                       "cuda backend: this library was built without cuda.h; build it with the CUDA toolkit's headers, or use the "
-                       "cpu backend");
+  return tmaring__fail(
+      TMARING_ERROR_NO_DRIVER,
+      "cuda backend: this library was built without cuda.h; build it with the CUDA toolkit's headers, or use the "
+      "cpu backend");
 }
 
 static const tmaring__backend_calls cuda_calls = {"cuda", cuda_prepare, NULL, NULL, NULL, NULL};

@@ -1,5 +1,5 @@
-/* The CUDA driver, found at run time: libcuda.so.1 by dlopen, entry points by cuGetProcAddress. cuda.h gives types only, so that
- * nothing needs libcuda to link or to load. */
+/* The CUDA driver, found at run time: libcuda.so.1 by dlopen, entry points by cuGetProcAddress. cuda.h gives types
+ * only, so that nothing needs libcuda to link or to load. */
 #ifndef TMARING_HOST_DRIVER_H
 #define TMARING_HOST_DRIVER_H
 
