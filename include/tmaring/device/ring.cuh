@@ -11,10 +11,11 @@
  *     static constexpr bool kDebug = false;    // bounded waits
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
- *     // a pass over the rows that this thread shares in; the ends of a reduction; [M] results. F is const tmaring_fill
- * * template <class E> __device__ void accumulate(E *e, F fill, tmaring_u32 stage, int iteration, int pass); template
- * <class E> __device__ void partial(E *e, F fill, int iteration, int pass); template <class E> __device__ void finish(E
- * *e, F fill, int iteration, int pass); template <class E> __device__ void row_store(E *e, F fill, int iteration);
+ *     // a pass over the rows that this thread shares in; the ends of a reduction; [M] results. F: const tmaring_fill *
+ *     template <class E> __device__ void accumulate(E *e, F fill, tmaring_u32 stage, int iteration, int pass);
+ *     template <class E> __device__ void partial(E *e, F fill, int iteration, int pass);
+ *     template <class E> __device__ void finish(E *e, F fill, int iteration, int pass);
+ *     template <class E> __device__ void row_store(E *e, F fill, int iteration);
  *   };
  *
  * All threads of a warp call these together. tmaring_ring_run<K> is a whole kernel body: barriers, roles, ring, end. */
