@@ -20,7 +20,7 @@ same() { diff <("$1") <("$2") || { echo "< $1, > $2"; return 1; }; }
 map_is_sorted() { mapped | sort -c && [ "$(mapped | wc -l)" -gt 0 ]; }
 needs_libc_only() {
   local others
-  others=$(needed | grep -vxE 'libc\.so\.6|libm\.so\.6|ld-linux-[a-z0-9-]*\.so\.[0-9]' || true)
+  others=$(needed | grep -vxE 'libc\.so\.6|ld-linux-[a-z0-9-]*\.so\.[0-9]' || true)
   [ -z "$others" ] || { echo "also needs: $others"; return 1; }
 }
 # The driver and NVRTC are opened at run time: no symbol of theirs may be wanted at load time, nor any of the C++ run time.

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/mathlib.h"
 #include "formula_state.h"
 
 /* Columns evaluated together: one dispatch per node and chunk, and every row length in the same memory. */
@@ -63,12 +64,12 @@ static double apply(tmaring__syntax kind, double a, double b, double c)
   case TMARING__SYNTAX_ABS: return fabs(a);
   case TMARING__SYNTAX_MIN: return smaller(a, b);
   case TMARING__SYNTAX_MAX: return larger(a, b);
-  case TMARING__SYNTAX_EXP: return exp(a);
-  case TMARING__SYNTAX_LOG: return log(a);
-  case TMARING__SYNTAX_SQRT: return sqrt(a);
-  case TMARING__SYNTAX_RSQRT: return 1 / sqrt(a);
-  case TMARING__SYNTAX_TANH: return tanh(a);
-  case TMARING__SYNTAX_SIGMOID: return 1 / (1 + exp(-a));
+  case TMARING__SYNTAX_EXP: return tmaring__math.exp(a);
+  case TMARING__SYNTAX_LOG: return tmaring__math.log(a);
+  case TMARING__SYNTAX_SQRT: return tmaring__math.sqrt(a);
+  case TMARING__SYNTAX_RSQRT: return 1 / tmaring__math.sqrt(a);
+  case TMARING__SYNTAX_TANH: return tmaring__math.tanh(a);
+  case TMARING__SYNTAX_SIGMOID: return 1 / (1 + tmaring__math.exp(-a));
   default: return 0; /* leaves and reductions, which are evaluated elsewhere */
   }
 }
@@ -265,6 +266,7 @@ tmaring_status tmaring_formula_evaluate(const tmaring_formula *formula, int64_t 
                                         const double *scalars)
 {
   TMARING__TRY(check_arguments(formula, rows, cols, data, scalars));
+  TMARING__TRY(tmaring__mathlib_load());
   if (rows == 0) return TMARING_OK;
   oracle o = {.formula = formula, .cols = cols, .data = data, .scalars = scalars};
   const tmaring_status status = allocate(&o);

@@ -1,15 +1,16 @@
 /* The CPU backend: launches run to their end on the calling thread, under the ring model. */
 #include <string.h>
 
-#include "../backend.h"
 #include "../../base/detail.h"
+#include "../../base/mathlib.h"
+#include "../backend.h"
 #include "cpu_run.h"
 
 static tmaring_status cpu_prepare(void **state, const tmaring_plan *plan)
 {
   (void)plan; /* everything follows from the arguments of a launch */
   *state = NULL;
-  return TMARING_OK;
+  return tmaring__mathlib_load();
 }
 
 static void cpu_release(void *state)

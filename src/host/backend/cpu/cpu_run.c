@@ -1,3 +1,4 @@
+#include "../../base/mathlib.h"
 #include "cpu_run.h"
 
 #include <stdlib.h>
@@ -235,6 +236,7 @@ static tmaring_status run_workers(launch *run, uint64_t seed)
 tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
                                 uint64_t seed, tmaring__fault_note *fault)
 {
+  TMARING__TRY(tmaring__mathlib_load());
   launch *run = calloc(1, sizeof *run);
   tmaring_status status;
   if (!run) return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for a launch; free some");

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../base/mathlib.h"
 #include "lanes.h"
 
 float tmaring__lanes_max(float a, float b)
@@ -39,12 +40,12 @@ static void evaluate_arithmetic(tmaring__op op, float *restrict out, const float
 static void evaluate_function(tmaring__op op, float *restrict out, const float *a, int32_t count)
 {
   switch (op) {
-  case TMARING__OP_EXP: EACH(expf(a[j])); break;
-  case TMARING__OP_LOG: EACH(logf(a[j])); break;
-  case TMARING__OP_SQRT: EACH(sqrtf(a[j])); break;
-  case TMARING__OP_RSQRT: EACH(1.0f / sqrtf(a[j])); break;
-  case TMARING__OP_TANH: EACH(tanhf(a[j])); break;
-  case TMARING__OP_SIGMOID: EACH(1.0f / (1.0f + expf(-a[j]))); break;
+  case TMARING__OP_EXP: EACH(tmaring__math.expf(a[j])); break;
+  case TMARING__OP_LOG: EACH(tmaring__math.logf(a[j])); break;
+  case TMARING__OP_SQRT: EACH(tmaring__math.sqrtf(a[j])); break;
+  case TMARING__OP_RSQRT: EACH(1.0f / tmaring__math.sqrtf(a[j])); break;
+  case TMARING__OP_TANH: EACH(tmaring__math.tanhf(a[j])); break;
+  case TMARING__OP_SIGMOID: EACH(1.0f / (1.0f + tmaring__math.expf(-a[j]))); break;
   default: break;
   }
 }
