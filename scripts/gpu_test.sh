@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tests for a machine that has a GPU, but no network and no build tools.
 #   gpu_test.sh pack [FOLDER]    after a build: programs, Criterion and its libraries, kernels; into .gpu/
+#                                TMARING_PACK_KERNELS=no leaves the kernels out: for a GPU machine that has NVRTC (saves minutes)
 #   gpu_test.sh run [FOLDER]     there: runs them; fails when the GPU is missing or no test ran
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -25,23 +26,36 @@ pack_examples() {
   done
 }
 
+# GPU tests carry the backend in their name.
+is_gpu_program() { "$1" --list </dev/null 2>/dev/null | grep cuda >/dev/null; }
+
+# The same cases on the CPU backend, with the kernels they would need compiled into the cache.
+compile_kernels() {
+  say "compiling the kernels of $(basename "$1")"
+  TMARING_TEST_COMPILE=1 TMARING_CACHE_DIR=$folder/kernels "$1" --filter '*/*cpu*' </dev/null >"$folder/log" 2>&1 ||
+    { cat "$folder/log"; die "$1 fails on the CPU backend"; }
+}
+
 pack() {
   local program
   [ -x build/tmaring ] || die "build/tmaring is missing; run scripts/test.sh first"
   rm -rf "$folder"
-  mkdir -p "$folder/tests" "$folder/lib"
+  mkdir -p "$folder/tests" "$folder/lib" "$folder/kernels"
   for program in build/tests/*_test; do
     [ -e "tests/$(basename "$program").c" ] || continue
+    is_gpu_program "$program" || continue
     cp "$program" "$folder/tests"
     copy_libraries "$program"
+    if [ "${TMARING_PACK_KERNELS:-yes}" != no ]; then compile_kernels "$program"; fi
   done
   cp build/tmaring "$folder"
   cp -L build/libtmaring.so.0 "$folder/lib"
+  rm -f "$folder/log"
   cp build/in.npy "$folder" 2>/dev/null || true
   copy_libraries build/tmaring
   pack_examples
   strip --strip-debug "$folder"/tests/*_test "$folder/tmaring"
-  say "packed $(ls "$folder/tests" | wc -l) test programs, $(du -sh "$folder" | cut -f1) in all, into $folder"
+  say "packed $(ls "$folder/tests" | wc -l) test programs, $(ls "$folder/kernels" | wc -l) kernels, $(du -sh "$folder" | cut -f1) in all, into $folder"
 }
 
 run() {
@@ -51,6 +65,7 @@ run() {
   has_gpu || die "no NVIDIA GPU and driver on this machine"
   [ -d "$folder/tests" ] || die "$folder/tests is missing; run gpu_test.sh pack first, and bring the folder along"
   export LD_LIBRARY_PATH=$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} TMARING_CLI=$folder/tmaring
+  export TMARING_CACHE_DIR=$folder/kernels
   "$folder/tmaring" info </dev/null
   if [ -e "$folder/in.npy" ]; then
     check "tmaring run on the GPU" "$folder/tmaring" run 'y = x + x' --in "x=$folder/in.npy" --out "y=$work/y.npy" \

@@ -203,7 +203,7 @@ FIELD_CASE(F14)
 
 /* F21: without a driver everything but the cuda backend works, and that says so. What the shared library needs to load
  * is looked at where it is built. */
-Test(cases, F21_cpu, .timeout = 60)
+Test(cases, F21_cpu, .timeout = 900)
 {
   venue cpu;
   rig r;
@@ -274,7 +274,7 @@ static trial unsafe_trial(void)
 }
 
 /* The unprotected policy exists so that this can fail: the checker sees it in the plan, the emulator in the launch. */
-Test(cases, unsafe_cpu, .timeout = 60)
+Test(cases, unsafe_cpu, .timeout = 900)
 {
   venue v;
   trial t = unsafe_trial();

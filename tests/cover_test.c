@@ -122,7 +122,7 @@ Test(cover, generator_covers_every_pair, .timeout = 30)
   free(cover);
 }
 
-Test(cover, pairs_cpu, .timeout = 400)
+Test(cover, pairs_cpu, .timeout = 900)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));

@@ -107,7 +107,7 @@ static void run_policies(const venue *v, const grid_shape *shape)
   close_grid(&sum);
 }
 
-Test(grid, seed_cpu, .timeout = 240)
+Test(grid, seed_cpu, .timeout = 900)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
@@ -115,7 +115,7 @@ Test(grid, seed_cpu, .timeout = 240)
 }
 
 /* The emulator's time goes with the elements, so the policies run on a smaller matrix with a surplus of its own. */
-Test(grid, policies_cpu, .timeout = 240)
+Test(grid, policies_cpu, .timeout = 900)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));

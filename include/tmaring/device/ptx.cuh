@@ -20,7 +20,7 @@ TMARING_DEVICE void tmaring_mbarrier_init(tmaring_u32 barrier, tmaring_u32 arriv
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-/* Makes inits visible to the copy engine; a CTA barrier must follow. */
+/* Makes inits visible to the copy engine; before other threads use them a barrier must follow. */
 TMARING_DEVICE void tmaring_fence_mbarrier_init(void)
 {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -61,11 +61,15 @@ template <class K> struct tmaring_env {
 
 /* ---- primitives -------------------------------------------------------------------------------------------------- */
 
-/* A debug kernel's wait gave up: leaves the record and stops the grid. */
+#define TMARING_DEBUG_TRIES 1000000u /* of up to some microseconds each: seconds, not minutes */
+
+/* A debug kernel's wait gave up: leaves the record and stops the grid. Waits give up together, and a trap stops them
+ * all: who comes later lets the first one finish its record. */
 template <class E>
 static __device__ void tmaring_raise_fault(E *e, tmaring_u32 barrier, tmaring_u32 stage, tmaring_u32 parity)
 {
   tmaring_fault *record = reinterpret_cast<tmaring_fault *>(e->args->fault_address);
+  volatile tmaring_u32 *raised = record ? &record->raised : nullptr;
   if (record && atomicCAS(&record->raised, 0u, 2u) == 0u) {
     record->worker = (tmaring_u32)e->worker;
     record->role = (tmaring_u32)e->role;
@@ -73,13 +77,13 @@ static __device__ void tmaring_raise_fault(E *e, tmaring_u32 barrier, tmaring_u3
     record->stage = stage;
     record->parity = parity;
     __threadfence_system();
-    record->raised = 1;
+    *raised = 1;
     __threadfence_system();
+  }
+  for (tmaring_u32 i = 0; record && *raised != 1 && i < TMARING_DEBUG_TRIES; ++i) {
   }
   __trap();
 }
-
-#define TMARING_DEBUG_TRIES 1000000u /* of up to some microseconds each: seconds, not minutes */
 
 template <class K>
 static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u32 which, tmaring_u32 stage,

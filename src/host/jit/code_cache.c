@@ -6,13 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* File: magic, source bytes, cubin bytes, source, cubin. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* File: magic, source bytes, cubin bytes, hash of the cubin, source, cubin. The hash tells a file that a crash of the
+ * machine left half written: a damaged cubin would make every later load fail. */
 struct entry_head {
   char magic[8];
-  uint64_t source_bytes, cubin_bytes;
+  uint64_t source_bytes, cubin_bytes, cubin_hash;
 };
 
-static const char magic[8] = "TMARING1";
+static const char magic[8] = "TMARING2";
 
 static int entry_path(const uint64_t key[2], char *path, size_t size)
 {
@@ -44,7 +48,7 @@ int tmaring__cache_read(const uint64_t key[2], const char *source, void **cubin,
               head.cubin_bytes > 0 && head.cubin_bytes < (1u << 28) && same_source(file, source, head.source_bytes);
   if (found && (*cubin = malloc(head.cubin_bytes))) {
     *bytes = head.cubin_bytes;
-    found = fread(*cubin, 1, *bytes, file) == *bytes;
+    found = fread(*cubin, 1, *bytes, file) == *bytes && XXH3_64bits(*cubin, *bytes) == head.cubin_hash;
     if (!found) free(*cubin);
   } else {
     found = 0;
@@ -66,7 +70,7 @@ void tmaring__cache_write(const uint64_t key[2], const char *source, const void 
     unlink(temporary);
     return;
   }
-  struct entry_head head = {{0}, strlen(source), bytes};
+  struct entry_head head = {{0}, strlen(source), bytes, XXH3_64bits(cubin, bytes)};
   memcpy(head.magic, magic, sizeof magic);
   int good = fwrite(&head, sizeof head, 1, file) == 1 &&
              fwrite(source, 1, head.source_bytes, file) == head.source_bytes && fwrite(cubin, 1, bytes, file) == bytes;

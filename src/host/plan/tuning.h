@@ -11,7 +11,8 @@
 #define TUNING_WAR TMARING_WAR_CTA_BARRIER
 /* Registers to global memory: 16 bytes per lane are full sectors, and no stage is held up by a store's read. */
 #define TUNING_STORE TMARING_STORE_DIRECT
-/* Threads that compute: 8 warps; with the producer warp 288, so that two CTAs keep 112 registers per thread. */
+/* Threads that compute: 8 warps; with the producer warp 288, so that two CTAs keep 96 registers per thread (9 warps
+ * each: a quarter of the SM has five of them). */
 #define TUNING_CONSUMERS 256
 /* Without reductions a thread does little per byte: 2 warps keep up, start sooner and leave room for more CTAs
  * (docs/findings/x_plus_x.md). */

@@ -206,7 +206,6 @@ static void store_step(const tmaring__lanes *l, const frame *f)
 
 static void load_row_leaf(const tmaring__lanes *l, const frame *f, const tmaring__node *node, float *to)
 {
-  const tmaring_vector *v = &l->args->row_scalar[node->index];
   for (int32_t q = 0; q < 32; ++q) {
     to[q] = node->op == TMARING__OP_CONSTANT ? node->value
             : node->op == TMARING__OP_SCALAR ? l->args->scalar[node->index]
@@ -214,6 +213,7 @@ static void load_row_leaf(const tmaring__lanes *l, const frame *f, const tmaring
     if (node->op != TMARING__OP_ROW_SCALAR) continue;
     to[q] = 0.0f;
     if (q >= f->rows || f->segment[q].row < 0) continue;
+    const tmaring_vector *v = &l->args->row_scalar[node->index];
     tmaring__dtype_load(&to[q],
                         (const unsigned char *)(uintptr_t)v->base +
                             (size_t)(f->fill->row + f->segment[q].row) * tmaring_dtype_bytes(v->dtype),
