@@ -57,5 +57,6 @@ Test(fault, a_wait_without_end_is_recorded_cuda, .timeout = 120)
   cr_expect_eq(fault.raised, 1);
   cr_expect_lt(fault.worker, (unsigned)args.walk.workers);
   cr_expect_lt(fault.stage, args.stages);
+  cr_expect_leq(fault.fill, 1, "no fill was ever complete: the first waits are the ones that hang");
   cr_expect_not_null(strstr(tmaring_last_detail(), "did not end"), "%s", tmaring_last_detail());
 }

@@ -37,8 +37,9 @@ template <class K> struct tmaring_env {
   tmaring_u32 smem; /* 32-bit address of tmaring_shared */
   tmaring_i32 worker, role, warp, lane;
   tmaring_seat seat;
-  bool issuer; /* pipelined: feeds the ring and stores */
-  bool storer; /* warp-specialized: stores for its unit */
+  tmaring_u64 waits[2]; /* debug kernels: waits at full and at empty that have ended, each in the order of the fills */
+  bool issuer;          /* pipelined: feeds the ring and stores */
+  bool storer;          /* warp-specialized: stores for its unit */
 
   __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const
   {
@@ -76,6 +77,7 @@ static __device__ void tmaring_raise_fault(E *e, tmaring_u32 barrier, tmaring_u3
     record->barrier = barrier;
     record->stage = stage;
     record->parity = parity;
+    record->fill = e->waits[barrier];
     __threadfence_system();
     *raised = 1;
     __threadfence_system();
@@ -94,6 +96,7 @@ static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u
     for (tmaring_u32 i = 0; !tmaring_mbarrier_try_wait(barrier, parity); ++i) {
       if (i == TMARING_DEBUG_TRIES) tmaring_raise_fault(e, which, stage, parity);
     }
+    e->waits[which] += 1;
   } else {
     while (!tmaring_mbarrier_try_wait(barrier, parity)) {
     }
@@ -212,6 +215,7 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
 {
   const tmaring_thread thread = tmaring_cta_thread(&args->cta, (int)threadIdx.x, (int)threadIdx.y, (int)threadIdx.z);
   e->args = args;
+  if (K::kDebug) e->waits[0] = e->waits[1] = 0;
   e->view = *args;
   K::specialise(&e->view);
   e->walk = e->view.walk;

@@ -201,7 +201,7 @@ template <int DTYPE, int V, bool WHOLE, tmaring_space SPACE>
 static __device__ __forceinline__ void tmaring_load(float *v, const unsigned char *row, int c, int n)
 {
   const unsigned char *p = row + (tmaring_i64)c * tmaring_bytes<DTYPE>();
-  if (WHOLE || (c >= 0 && c + V <= n && tmaring_is_aligned<DTYPE, V>(p))) {
+  if (WHOLE || (c >= 0 && c <= n - V && tmaring_is_aligned<DTYPE, V>(p))) {
     tmaring_load_aligned<DTYPE, V, SPACE>(v, p);
     return;
   }
@@ -215,7 +215,7 @@ template <int DTYPE, int V, bool WHOLE, tmaring_space SPACE>
 static __device__ __forceinline__ void tmaring_store(unsigned char *row, const float *v, int c, int n)
 {
   unsigned char *p = row + (tmaring_i64)c * tmaring_bytes<DTYPE>();
-  if (WHOLE || (c >= 0 && c + V <= n && tmaring_is_aligned<DTYPE, V>(p))) {
+  if (WHOLE || (c >= 0 && c <= n - V && tmaring_is_aligned<DTYPE, V>(p))) {
     tmaring_store_aligned<DTYPE, V, SPACE>(p, v);
     return;
   }

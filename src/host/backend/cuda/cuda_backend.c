@@ -105,8 +105,8 @@ static void cuda_release(void *state)
   cuda_state *s = state;
   const tmaring__driver *driver = s->driver;
   CUcontext popped;
+  if (s->library) driver->cuLibraryUnload(s->library); /* belongs to no context */
   if (s->context && driver->cuCtxPushCurrent(s->context) == CUDA_SUCCESS) {
-    if (s->library) driver->cuLibraryUnload(s->library);
     if (s->fault) driver->cuMemFreeHost(s->fault);
     driver->cuCtxPopCurrent(&popped);
   }
@@ -188,11 +188,12 @@ static tmaring_status cuda_fault(void *state, tmaring_fault *fault)
   const volatile tmaring_fault *record = s->fault;
   if (!record || record->raised != 1) return TMARING_OK;
   *fault = *s->fault;
-  return tmaring__fail(
-      TMARING_ERROR_FAULT,
-      "worker %u, role %u: the wait for barrier %s of stage %u, parity %u, did not end; the grid was stopped and "
-      "its context is lost",
-      fault->worker, fault->role, fault->barrier ? "empty" : "full", fault->stage, fault->parity);
+  return tmaring__fail(TMARING_ERROR_FAULT,
+                       "worker %u, role %u: the wait for fill %llu at the %s barrier of stage %u, parity %u, did not "
+                       "end; the grid was stopped and "
+                       "its context is lost",
+                       fault->worker, fault->role, (unsigned long long)fault->fill, fault->barrier ? "empty" : "full",
+                       fault->stage, fault->parity);
 }
 
 static void configure(CUlaunchConfig *config, CUlaunchAttribute *attribute, const tmaring_args *args, uint32_t flags,
