@@ -168,6 +168,16 @@ Test(check, report_counts, .timeout = 60)
   cr_assert_eq(r.copies, 27 + 25 * 4); /* one load per fill; a store per warp of each tile */
   cr_assert_gt(r.steps, 27 * 4);
   hand_free(&c);
+  s.policy = TMARING_POLICY_SKIP; /* the slots are there, and nothing is filled in them */
+  hand_make(&c, &s);
+  cr_assert_eq(check(&c, &r), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert(r.tiles == 25 && r.fills == 25 && r.surplus_slots == 2);
+  hand_free(&c);
+  s.policy = TMARING_POLICY_EXACT;
+  hand_make(&c, &s);
+  cr_assert_eq(check(&c, &r), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert(r.tiles == 25 && r.fills == 25 && r.surplus_slots == 0, "%lld surplus slots", (long long)r.surplus_slots);
+  hand_free(&c);
 }
 
 /* Counted in full or carried on from both ends: the same number of copies. Rows of 65 floats go through all phases. */

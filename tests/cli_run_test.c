@@ -159,6 +159,21 @@ Test(cli_run, takes_vectors_and_scalars_and_gives_columns, .timeout = 60)
   unlink(x_path), unlink(w_path);
 }
 
+/* More scalars than a formula may have [M] inputs. */
+Test(cli_run, takes_eight_scalars, .timeout = 30)
+{
+  char in[320];
+  const char *const path = tool_path(1, "x.npy");
+  tmaring__npy x = make_file(path, TMARING_F32, 33, 7, 12);
+  tool_result r = tool_run(
+      "run", "f(x[M,N]; a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8) = x*a + b + c + d + e + f + g + h",
+      "--in", binding(in, "x", path, NULL), "--out", "y=/dev/null", "--backend", "cpu", "--verify", NULL);
+  cr_expect_eq(r.code, 0, "exit code %d: %s", r.code, r.error);
+  tmaring__npy_free(&x);
+  tool_result_free(&r);
+  unlink(path);
+}
+
 Test(cli_run, writes_over_its_input_file, .timeout = 30)
 {
   char in[320], out[320];
@@ -171,6 +186,26 @@ Test(cli_run, writes_over_its_input_file, .timeout = 30)
   expect_doubled(&x, &y);
   tmaring__npy_free(&x), tmaring__npy_free(&y);
   tool_result_free(&r);
+}
+
+Test(cli_run, outputs_go_to_files_of_their_own, .timeout = 30)
+{
+  char in[320], out[2][320];
+  const char *const x_path = tool_path(1, "x.npy"), *const y_path = tool_path(2, "y.npy");
+  tmaring__npy x = make_file(x_path, TMARING_F32, 33, 7, 11);
+  binding(in, "x", x_path, NULL);
+  tool_result r = tool_run("run", "y = x + x; s = sum(x)", "--in", in, "--out", binding(out[0], "y", y_path, NULL),
+                           "--out", binding(out[1], "s", y_path, NULL), "--backend", "cpu", NULL);
+  cr_expect_eq(r.code, 1, "exit code %d: %s", r.code, r.error);
+  expect_in(r.error, "for 'y' and 's', needs a file for each");
+  cr_expect_neq(access(y_path, F_OK), 0, "a refused run wrote a file");
+  tool_result_free(&r);
+  r = tool_run("run", "y = x + x; s = sum(x)", "--in", in, "--out", "y=/dev/null", "--out", "s=/dev/null", "--backend",
+               "cpu", NULL);
+  cr_expect_eq(r.code, 0, "exit code %d: %s", r.code, r.error);
+  tool_result_free(&r);
+  tmaring__npy_free(&x);
+  unlink(x_path), unlink(y_path);
 }
 
 Test(cli_run, verification_can_fail, .timeout = 60)

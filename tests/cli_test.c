@@ -90,6 +90,7 @@ Test(cli, refuses_a_wrong_command_line_with_1, .timeout = 60)
   REFUSES(1, "--shape: got none", "plan", "y = x");
   REFUSES(1, "--shape: got '3'", "plan", "y = x", "--shape", "3");
   REFUSES(1, "--shape: got '-3,4'", "plan", "y = x", "--shape", "-3,4");
+  REFUSES(1, "--shape: got '\t3,4'", "plan", "y = x", "--shape", "\t3,4");
   REFUSES(1, "--shape: got '3,0'", "plan", "y = x", "--shape", "3,0");
   REFUSES(1, "--shape: got '3,2147483648'", "plan", "y = x", "--shape", "3,2147483648");
   REFUSES(1, "--shape: got '99999999999999999999,4'", "plan", "y = x", "--shape", "99999999999999999999,4");
@@ -114,6 +115,10 @@ Test(cli, refuses_a_wrong_command_line_with_1, .timeout = 60)
   REFUSES(1, "which has no default; add --scalar eps=VALUE", "bench", "f(x[M,N]; eps) = x + eps", "--shape", "3,4");
   REFUSES(1, "--scalar eps: got 'small'", "bench", "f(x[M,N]; eps) = x + eps", "--shape", "3,4", "--scalar",
           "eps=small");
+  REFUSES(1, "--scalar eps: got '1e-60', needs a number that fp32 can hold", "bench", "f(x[M,N]; eps) = x + eps",
+          "--shape", "3,4", "--scalar", "eps=1e-60");
+  REFUSES(1, "--scalar eps: got '-1e39', needs a number that fp32 can hold", "bench", "f(x[M,N]; eps) = x + eps",
+          "--shape", "3,4", "--scalar", "eps=-1e39");
   REFUSES(1, "--scalar: got 'esp'", "bench", "f(x[M,N]; eps=1) = x + eps", "--shape", "3,4", "--scalar", "esp=1");
 }
 

@@ -261,6 +261,13 @@ static __device__ __forceinline__ void tmaring_load_vector(E *e, float *v, int k
   }
 }
 
+/* 1 / (1 + exp(-x)) without overflow: far below 0 it keeps its subnormal values. */
+static __device__ __forceinline__ float tmaring_sigmoid(float x)
+{
+  const float t = expf(-fabsf(x));
+  return (x < 0.0f ? t : 1.0f) / (1.0f + t);
+}
+
 /* ---- reductions ---- */
 
 struct tmaring_sum {

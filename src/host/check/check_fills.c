@@ -89,7 +89,7 @@ tmaring_status tmaring__check_coverage(const tmaring_args *args, tmaring_check_r
     report->fills = w->tiles * tmaring_walk_fills_per_tile(w);
     return TMARING_OK;
   }
-  report->surplus_slots = w->slots * w->workers - w->tiles;
+  if (w->policy != TMARING_POLICY_EXACT) report->surplus_slots = w->slots * w->workers - w->tiles;
   for (int32_t worker = 0; worker < w->workers; ++worker)
     report->fills += slots_run(w, worker) * tmaring_walk_fills_per_tile(w);
   if (w->tiles > MAX_BITMAP) return add_tiles(w);

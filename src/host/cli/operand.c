@@ -1,7 +1,9 @@
+#define _POSIX_C_SOURCE 200809L
 #include "operand.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Fails with "--in x: file: got ..., needs ...". */
 static int misfit(const tmaring__operands *operands, const tmaring__job *job, int32_t index, const char *needs)
@@ -75,13 +77,35 @@ static int check_bound(const tmaring__operands *operands, const tmaring__job *jo
   return 0;
 }
 
+/* A device such as /dev/null takes any number of outputs. */
+static int is_device(const char *path)
+{
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+/* The last of two outputs in one file would be all that is left of them. */
+static int check_apart(const tmaring__operands *operands, const tmaring__job *job)
+{
+  for (int32_t i = 0; i < job->count; ++i) {
+    if (!job->parameter[i].is_output || is_device(operands->path[i])) continue;
+    for (int32_t k = i + 1; k < job->count; ++k) {
+      if (!job->parameter[k].is_output || strcmp(operands->path[i], operands->path[k]) != 0) continue;
+      return tmaring__misuse(job->request->command, "--out: got '%s' for '%s' and '%s', needs a file for each",
+                             operands->path[i], job->parameter[i].name, job->parameter[k].name);
+    }
+  }
+  return 0;
+}
+
 static int bind_files(tmaring__operands *operands, const tmaring__job *job)
 {
   const tmaring__request *const request = job->request;
   int code = 0;
   for (int32_t i = 0; i < request->in_count && !code; ++i) code = bind_file(operands, job, &request->in[i], 0);
   for (int32_t i = 0; i < request->out_count && !code; ++i) code = bind_file(operands, job, &request->out[i], 1);
-  return code ? code : check_bound(operands, job);
+  if (!code) code = check_bound(operands, job);
+  return code ? code : check_apart(operands, job);
 }
 
 static int read_inputs(tmaring__operands *operands, const tmaring__job *job)

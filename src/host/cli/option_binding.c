@@ -1,5 +1,7 @@
 /* Readers of NAME=... option values. */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +118,12 @@ int tmaring__read_scalar(tmaring__request *request, const tmaring__option *optio
   for (int32_t i = 0; i + 1 < request->scalar_count; ++i)
     if (strcmp(request->scalar[i].name, entry->name) == 0)
       return tmaring__misuse(request->command, "--%s: got '%s' twice, needs each name once", option->name, entry->name);
+  errno = 0;
   entry->value = strtof(rest, &stop);
   if (stop == rest || *stop)
     return tmaring__misuse(request->command, "--%s %s: got '%s', needs a number", option->name, entry->name, rest);
+  if (errno == ERANGE && (entry->value == 0 || isinf(entry->value)))
+    return tmaring__misuse(request->command, "--%s %s: got '%s', needs a number that fp32 can hold", option->name,
+                           entry->name, rest);
   return 0;
 }

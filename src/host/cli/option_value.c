@@ -1,4 +1,5 @@
 /* Readers of plain option values. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ int tmaring__integer(const char *begin, const char *end, int64_t low, int64_t hi
   char digits[24];
   char *stop;
   const size_t length = (size_t)(end - begin);
-  if (length == 0 || length >= sizeof digits || begin[0] == ' ' || begin[0] == '+') return 0;
+  if (length == 0 || length >= sizeof digits || isspace((unsigned char)begin[0]) || begin[0] == '+') return 0;
   memcpy(digits, begin, length);
   digits[length] = 0;
   errno = 0;

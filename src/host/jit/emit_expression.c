@@ -51,7 +51,7 @@ static const char *pattern_of(tmaring__op op)
   case TMARING__OP_SQRT: return "sqrtf($0)";
   case TMARING__OP_RSQRT: return "rsqrtf($0)";
   case TMARING__OP_TANH: return "tanhf($0)";
-  case TMARING__OP_SIGMOID: return "1.0f / (1.0f + expf(-$0))";
+  case TMARING__OP_SIGMOID: return "tmaring_sigmoid($0)";
   case TMARING__OP_LT: return "$0 < $1 ? 1.0f : 0.0f";
   case TMARING__OP_LE: return "$0 <= $1 ? 1.0f : 0.0f";
   case TMARING__OP_GT: return "$0 > $1 ? 1.0f : 0.0f";

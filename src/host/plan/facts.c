@@ -82,15 +82,6 @@ static void join_values(tmaring__facts *facts)
   facts->vector_bytes = bytes < 0xffffffffu ? (uint32_t)bytes : 0xffffffffu;
 }
 
-static tmaring_status check_count(const tmaring_formula *formula, int32_t count)
-{
-  const int32_t needs = tmaring_formula_tensor_count(formula);
-  if (count == needs) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                       "count: got %d tensors, needs %d: one for each tensor parameter of the formula", (int)count,
-                       (int)needs);
-}
-
 static tmaring_status check_program(const tmaring__program *program)
 {
   if (program->input_count > 0) return TMARING_OK;
@@ -104,7 +95,6 @@ tmaring_status tmaring__facts_gather(tmaring__facts *facts, const tmaring_formul
   tmaring__extent extent = {0, 0, NULL, NULL};
   memset(facts, 0, sizeof *facts);
   facts->program = tmaring__formula_program(formula);
-  TMARING__TRY(check_count(formula, count));
   TMARING__TRY(check_program(facts->program));
   TMARING__TRY(check_tensors(formula, tensors, count, 1, &extent));
   TMARING__TRY(check_tensors(formula, tensors, count, 0, &extent));

@@ -51,6 +51,15 @@ static tmaring_status enter_scalars(tmaring_plan *plan)
   return TMARING_OK;
 }
 
+static tmaring_status check_count(const tmaring_formula *formula, int32_t count)
+{
+  const int32_t needs = tmaring_formula_tensor_count(formula);
+  if (count == needs) return TMARING_OK;
+  return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                       "count: got %d tensors, needs %d: one for each tensor parameter of the formula", (int)count,
+                       (int)needs);
+}
+
 static tmaring_status check_arguments(const tmaring_formula *formula, const tmaring_tensor *tensors, int32_t count,
                                       const tmaring_machine *machine, const tmaring_plan_options *options)
 {
@@ -58,8 +67,7 @@ static tmaring_status check_arguments(const tmaring_formula *formula, const tmar
   TMARING__NEED(tensors);
   TMARING__NEED_SIZE(machine);
   if (options) TMARING__NEED_SIZE(options);
-  if (count < 0 || count > TMARING__MAX_TENSORS)
-    return tmaring__fail(TMARING_ERROR_ARGUMENT, "count: got %d, needs 0 .. %d", count, TMARING__MAX_TENSORS);
+  TMARING__TRY(check_count(formula, count)); /* before any of them is read */
   return tmaring__machine_check(machine);
 }
 

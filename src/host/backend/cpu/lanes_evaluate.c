@@ -37,6 +37,13 @@ static void evaluate_arithmetic(tmaring__op op, float *restrict out, const float
   }
 }
 
+/* 1 / (1 + exp(-x)) without overflow: far below 0 it keeps its subnormal values. */
+static float sigmoid(float x)
+{
+  const float t = tmaring__math.expf(-fabsf(x));
+  return (x < 0.0f ? t : 1.0f) / (1.0f + t);
+}
+
 static void evaluate_function(tmaring__op op, float *restrict out, const float *a, int32_t count)
 {
   switch (op) {
@@ -45,7 +52,7 @@ static void evaluate_function(tmaring__op op, float *restrict out, const float *
   case TMARING__OP_SQRT: EACH(tmaring__math.sqrtf(a[j])); break;
   case TMARING__OP_RSQRT: EACH(1.0f / tmaring__math.sqrtf(a[j])); break;
   case TMARING__OP_TANH: EACH(tmaring__math.tanhf(a[j])); break;
-  case TMARING__OP_SIGMOID: EACH(1.0f / (1.0f + tmaring__math.expf(-a[j]))); break;
+  case TMARING__OP_SIGMOID: EACH(sigmoid(a[j])); break;
   default: break;
   }
 }
