@@ -51,10 +51,11 @@ pack() {
   cp build/tmaring "$folder"
   cp -L build/libtmaring.so.0 "$folder/lib"
   rm -f "$folder/log"
-  cp build/in.npy "$folder" 2>/dev/null || true
+  [ -x build/npy_random ] || ${CC:-cc} -std=c11 -O2 -o build/npy_random scripts/npy_random.c
+  build/npy_random 8191 64 1 "$folder/in.npy"
   copy_libraries build/tmaring
   pack_examples
-  strip --strip-debug "$folder"/tests/*_test "$folder/tmaring"
+  strip "$folder"/tests/*_test "$folder/tmaring" "$folder"/lib/*
   say "packed $(ls "$folder/tests" | wc -l) test programs, $(ls "$folder/kernels" | wc -l) kernels, $(du -sh "$folder" | cut -f1) in all, into $folder"
 }
 
