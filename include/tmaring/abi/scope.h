@@ -11,7 +11,7 @@
  * the element offset of the row's start from the last vector boundary in memory, so that vectors are aligned where the
  * tensor is. Elements outside [0, n) are masked. Aligned plans have phase 0.
  *
- * Sums: within a vector by halves (tmaring_scope_tree), then vector after vector in one accumulator per thread, then a
+ * Sums: within a vector by halves (TMARING_JOIN_VECTOR), then vector after vector in one accumulator per thread, then a
  * butterfly over the row's lanes (xor lanes/2 ... 1), then warp 0, 1, ... of the unit. */
 #ifndef TMARING_ABI_SCOPE_H
 #define TMARING_ABI_SCOPE_H
@@ -113,12 +113,9 @@ TMARING_FN tmaring_i32 tmaring_scope_phase(tmaring_u64 address, tmaring_u32 elem
   return (tmaring_i32)((address / elem_bytes) & (tmaring_u64)(vec - 1));
 }
 
-/* Sum of a vector by halves: ((0+1)+(2+3))+((4+5)+(6+7)). vec is 4 or 8. */
-TMARING_FN float tmaring_scope_tree(const float *v, tmaring_i32 vec)
-{
-  const float low = (v[0] + v[1]) + (v[2] + v[3]);
-  if (vec == 4) return low;
-  return low + ((v[4] + v[5]) + (v[6] + v[7]));
-}
+/* A vector's values joined by halves, for any join(a, b): ((0,1),(2,3)),((4,5),(6,7)). vec is 4 or 8. */
+#define TMARING_JOIN_FOUR(join, v) join(join((v)[0], (v)[1]), join((v)[2], (v)[3]))
+#define TMARING_JOIN_VECTOR(join, v, vec)                                                                              \
+  ((vec) == 4 ? TMARING_JOIN_FOUR(join, v) : join(TMARING_JOIN_FOUR(join, v), TMARING_JOIN_FOUR(join, (v) + (vec)-4)))
 
 #endif

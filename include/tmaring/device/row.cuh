@@ -301,12 +301,9 @@ struct tmaring_least {
   }
 };
 
-/* A vector by halves, in the order of tmaring_scope_tree. */
 template <class OP, int V> static __device__ __forceinline__ float tmaring_join_vector(const float *v)
 {
-  const float low = OP::join(OP::join(v[0], v[1]), OP::join(v[2], v[3]));
-  if (V == 4) return low;
-  return OP::join(low, OP::join(OP::join(v[V - 4], v[V - 3]), OP::join(v[V - 2], v[V - 1])));
+  return TMARING_JOIN_VECTOR(OP::join, v, V);
 }
 
 /* Butterfly over the lanes of a row; all lanes of the warp call. */

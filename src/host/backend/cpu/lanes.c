@@ -141,18 +141,22 @@ static float identity(tmaring__op op)
   return op == TMARING__OP_REDUCE_SUM ? 0.0f : op == TMARING__OP_REDUCE_MAX ? -INFINITY : INFINITY;
 }
 
+static float sum(float a, float b)
+{
+  return a + b;
+}
+
 static float combine(tmaring__op op, float a, float b)
 {
-  if (op == TMARING__OP_REDUCE_SUM) return a + b;
+  if (op == TMARING__OP_REDUCE_SUM) return sum(a, b);
   return op == TMARING__OP_REDUCE_MAX ? tmaring__lanes_max(a, b) : tmaring__lanes_min(a, b);
 }
 
 static float vector_total(tmaring__op op, const float *v, int32_t vec)
 {
-  float total = v[0];
-  if (op == TMARING__OP_REDUCE_SUM) return tmaring_scope_tree(v, vec);
-  for (int32_t i = 1; i < vec; ++i) total = combine(op, total, v[i]);
-  return total;
+  if (op == TMARING__OP_REDUCE_SUM) return TMARING_JOIN_VECTOR(sum, v, vec);
+  return op == TMARING__OP_REDUCE_MAX ? TMARING_JOIN_VECTOR(tmaring__lanes_max, v, vec)
+                                      : TMARING_JOIN_VECTOR(tmaring__lanes_min, v, vec);
 }
 
 /* Elements outside their rows count as the reduction's identity. */
