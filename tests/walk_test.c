@@ -287,7 +287,7 @@ Test(walk, the_last_workers_way_ends_at_the_last_row, .timeout = 10)
     int64_t last = -1;
     for (int32_t c = 0; c < w.workers; ++c) {
       const int64_t slots = tmaring_walk_slots(&w, c);
-      const int64_t tile = tmaring_walk_first(&w, c) + (slots - 1) * tmaring_walk_step(&w);
+      const int64_t tile = tmaring_walk_first(&w, c) + (slots - 1) * w.step;
       if (slots > 0) last = tmaring_max_i64(last, tile);
     }
     cr_expect_eq(last, rows - 1, "order %d", order);

@@ -112,18 +112,13 @@ TMARING_FN tmaring_i64 tmaring_walk_first(const tmaring_walk *w, tmaring_i32 wor
   return worker * w->stride;
 }
 
-TMARING_FN tmaring_i64 tmaring_walk_step(const tmaring_walk *w)
-{
-  return w->step;
-}
-
 /* Slots that hold real tiles: the worker's first slots, since tile indexes grow. Not for tickets. No division:
  * contiguous workers end at the last tile, and of strided slots only the last can lie past it. */
 TMARING_FN tmaring_i64 tmaring_walk_valid_slots(const tmaring_walk *w, tmaring_i32 worker)
 {
   const tmaring_i64 first = tmaring_walk_first(w, worker);
-  if (tmaring_walk_step(w) == 1) return tmaring_min_i64(w->slots, tmaring_max_i64(0, w->tiles - first));
-  return w->slots - (first + (w->slots - 1) * w->workers >= w->tiles ? 1 : 0);
+  if (w->step == 1) return tmaring_min_i64(w->slots, tmaring_max_i64(0, w->tiles - first));
+  return w->slots - (first + (w->slots - 1) * w->step >= w->tiles ? 1 : 0);
 }
 
 /* Slots that a worker runs through: all of them under wrap; under exact and skip those with real tiles. */

@@ -53,7 +53,7 @@ static tmaring_status add_tiles(const tmaring_walk *w)
 {
   int64_t sum = 0;
   for (int32_t worker = 0; worker < w->workers; ++worker) {
-    const int64_t first = tmaring_walk_first(w, worker), step = tmaring_walk_step(w);
+    const int64_t first = tmaring_walk_first(w, worker), step = w->step;
     const int disjoint = step == 1 ? first == worker * w->slots : step == w->workers && first == worker;
     if (!disjoint)
       REFUSE("worker %d: starts at tile %lld with step %lld, which meets another worker's", worker, (long long)first,
@@ -297,7 +297,7 @@ static tmaring_status check_worker(proof *p, int64_t first, int64_t step, int64_
 {
   int64_t near[PERIOD] = {0}, counted = 0;
   for (int64_t slot = 0; slot < slots; ++slot) {
-    int64_t tile_copies;
+    int64_t tile_copies = 0;
     if (slot == ENDS && slots > 2 * ENDS) slot = slots - ENDS;
     p->tile = first + slot * step;
     TMARING__TRY(check_tile(p, &tile_copies));
@@ -317,7 +317,7 @@ tmaring_status tmaring__check_fills(const tmaring_args *args, const tmaring__cod
   if (tmaring_uses_tickets(w)) return check_worker(&p, 0, 1, w->tiles, &report->copies);
   for (p.worker = 0; p.worker < w->workers; ++p.worker) {
     const int64_t run = slots_run(w, p.worker), valid = tmaring_min_i64(run, tmaring_walk_valid_slots(w, p.worker));
-    const int64_t first = tmaring_walk_first(w, p.worker), step = tmaring_walk_step(w);
+    const int64_t first = tmaring_walk_first(w, p.worker), step = w->step;
     TMARING__TRY(check_worker(&p, first, step, valid, &report->copies));
     TMARING__TRY(check_worker(&p, first + valid * step, step, run - valid, &report->copies)); /* surplus */
   }

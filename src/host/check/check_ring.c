@@ -98,7 +98,7 @@ static kind kind_of(const tmaring_args *a, int32_t worker, int64_t last_rows)
   const int32_t period = 2 * (int32_t)a->stages, per_tile = tmaring_walk_fills_per_tile(w);
   const int64_t valid = tmaring_walk_valid_slots(w, worker),
                 least = per_tile > 1 ? (period + 4) / per_tile + 2 : period + 4;
-  const int64_t end = tmaring_walk_first(w, worker) + (valid - 1) * tmaring_walk_step(w);
+  const int64_t end = tmaring_walk_first(w, worker) + (valid - 1) * w->step;
   kind k;
   k.valid = w->tiles > 0 ? cut(valid, least, period) : 0;
   k.surplus = w->tiles > 0 ? cut(w->slots - valid, least, period) : 0;

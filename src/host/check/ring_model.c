@@ -170,8 +170,7 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
   const tmaring_walk *w = &env->ring->walk;
   const int32_t per_tile = tmaring_walk_fills_per_tile(w);
   int32_t part = (int32_t)((number - 1) % (uint32_t)per_tile);
-  *tile =
-      tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * tmaring_walk_step(w);
+  *tile = tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * w->step;
   if (tmaring_uses_tickets(w)) {
     const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, tmaring__ring_stage_of(env->ring, number));
     if (s->ticket_fill != number || s->ticket_tile == TMARING_TICKET_END) return 0;
