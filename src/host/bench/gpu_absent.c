@@ -3,15 +3,10 @@
 
 #if !TMARING_WITH_CUDA
 
-static tmaring_status absent(void)
-{
-  return tmaring__fail(TMARING_ERROR_NO_DRIVER, "gpu: this build has no cuda backend; build with the CUDA headers");
-}
-
 tmaring_status tmaring__gpu_open(tmaring__gpu **gpu)
 {
   *gpu = NULL;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 void tmaring__gpu_close(tmaring__gpu *gpu)
@@ -33,56 +28,56 @@ struct CUstream_st *tmaring__gpu_stream(tmaring__gpu *gpu)
 tmaring_status tmaring__gpu_allocate(tmaring__gpu *gpu, size_t bytes, void **address)
 {
   (void)gpu, (void)bytes, *address = NULL;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_free_bytes(tmaring__gpu *gpu, size_t *bytes)
 {
   (void)gpu, *bytes = 0;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_upload(tmaring__gpu *gpu, void *device, const void *host, size_t bytes)
 {
   (void)gpu, (void)device, (void)host, (void)bytes;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_download(tmaring__gpu *gpu, void *host, const void *device, size_t bytes)
 {
   (void)gpu, (void)host, (void)device, (void)bytes;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_copy(tmaring__gpu *gpu, void *to, const void *from, size_t bytes)
 {
   (void)gpu, (void)to, (void)from, (void)bytes;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_wait(tmaring__gpu *gpu)
 {
   (void)gpu;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_capture(tmaring__gpu *gpu, tmaring_status (*enqueue)(void *context), void *context)
 {
   (void)gpu, (void)enqueue, (void)context;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_replay(tmaring__gpu *gpu)
 {
   (void)gpu;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 tmaring_status tmaring__gpu_time(tmaring__gpu *gpu, tmaring_status (*enqueue)(void *context), void *context,
                                  double *microseconds)
 {
   (void)gpu, (void)enqueue, (void)context, *microseconds = 0;
-  return absent();
+  return tmaring__driver_absent();
 }
 
 #endif

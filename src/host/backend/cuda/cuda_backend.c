@@ -251,10 +251,7 @@ static const tmaring__backend_calls cuda_calls = {
 static tmaring_status cuda_prepare(void **state, const tmaring_plan *plan)
 {
   (void)state, (void)plan;
-  return tmaring__fail(
-      TMARING_ERROR_NO_DRIVER,
-      "cuda backend: this library was built without cuda.h; build it with the CUDA toolkit's headers, or use the "
-      "cpu backend");
+  return tmaring__driver_absent();
 }
 
 static const tmaring__backend_calls cuda_calls = {"cuda", cuda_prepare, NULL, NULL, NULL, NULL};

@@ -70,10 +70,7 @@ tmaring_status tmaring_machine_query(tmaring_machine *machine, int device)
 {
   (void)device;
   TMARING__NEED(machine);
-  return tmaring__fail(
-      TMARING_ERROR_NO_DRIVER,
-      "cuda backend: this library was built without cuda.h; build it with the CUDA toolkit's headers, or use the "
-      "cpu backend");
+  return tmaring__driver_absent();
 }
 
 #endif

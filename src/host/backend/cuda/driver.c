@@ -72,4 +72,14 @@ tmaring_status tmaring__driver_fail(const tmaring__driver *driver, CUresult resu
                        text ? text : "no description");
 }
 
+#else
+
+tmaring_status tmaring__driver_absent(void)
+{
+  return tmaring__fail(
+      TMARING_ERROR_NO_DRIVER,
+      "cuda backend: this library was built without cuda.h; build it with the CUDA toolkit's headers, or "
+      "use the cpu backend");
+}
+
 #endif

@@ -120,6 +120,11 @@ tmaring_status tmaring__driver_fail(const tmaring__driver *driver, CUresult resu
     }                                                                                                                  \
   } while (0)
 
+#else
+
+/* What every call of a build without the cuda backend answers: ERROR_NO_DRIVER. */
+tmaring_status tmaring__driver_absent(void);
+
 #endif
 
 #endif
