@@ -8,12 +8,11 @@ file(GLOB_RECURSE tmaring_sources CONFIGURE_DEPENDS "${root}/src/host/*.c")
 list(FILTER tmaring_sources EXCLUDE REGEX "/src/host/(cli|bench)/|_tool\\.c$")
 
 # Device sources as data: a user's formula is compiled without any file of ours on disk.
-file(GLOB embedded_files CONFIGURE_DEPENDS "${root}/include/tmaring/abi/*.h" "${root}/include/tmaring/device/*.cuh"
-     "${root}/src/device/*")
+file(GLOB embedded_files CONFIGURE_DEPENDS "${root}/include/tmaring/abi/*.h" "${root}/include/tmaring/device/*.cuh")
 set(embedded_list "")
 foreach(path IN LISTS embedded_files)
   file(RELATIVE_PATH name "${root}" "${path}")
-  string(REGEX REPLACE "^(include|src)/" "" name "${name}")
+  string(REGEX REPLACE "^include/" "" name "${name}")
   string(APPEND embedded_list "${name}=${path}\n")
 endforeach()
 file(CONFIGURE OUTPUT "${generated}/embedded_sources.txt" CONTENT "${embedded_list}" @ONLY)

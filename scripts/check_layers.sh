@@ -1,6 +1,6 @@
 #!/bin/bash
 # Includes go one way only: base <- describe <- formula <- plan <- check <- jit <- backends <- launch <- bench <- cli; public headers
-# in flow order; abi/ includes abi/ alone; device/ and src/device include abi/ and device/. Tests may include anything.
+# in flow order; abi/ includes abi/ alone; device/ includes abi/ and device/. Tests may include anything.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -21,7 +21,6 @@ declare -A allowed=(
   [public]="abi"
   [abi]=""
   [device]="abi"
-  [kernels]="abi device"
 )
 flow="version status tensor machine formula plan launch tmaring"
 
@@ -30,7 +29,6 @@ layer_of() {
   include/tmaring/abi/*) echo abi ;;
   include/tmaring/device/*) echo device ;;
   include/tmaring/*) echo public ;;
-  src/device/*) echo kernels ;;
   src/host/backend/*/*) echo "$1" | cut -d/ -f3-4 ;;
   src/host/*/*) echo "$1" | cut -d/ -f3 ;;
   *) echo other ;;
@@ -76,7 +74,7 @@ check_flow() {
 check_angled() {
   local file=$1 layer=$2 name=$3
   case $layer in
-  abi | device | kernels) fault "$file" "$name" "$layer takes no header of the system: it is compiled without an include path" ;;
+  abi | device) fault "$file" "$name" "$layer takes no header of the system: it is compiled without an include path" ;;
   public) [[ $name == stddef.h || $name == stdint.h ]] || fault "$file" "$name" "public headers take stddef.h and stdint.h only" ;;
   *)
     case $name in

@@ -207,12 +207,6 @@ static const tmaring_walk *mutant_walk(const tmaring__env *e)
     tmaring__role_accumulate(e, fill, stage, iteration, pass);                                                         \
   } while (0)
 
-#if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#endif
 #include "tmaring/abi/roles.h"
 
 static TMARING__ROLE_STEP(mutant_step);

@@ -451,7 +451,7 @@ void section_rmsnorm(char *vectors)
   race("rmsnorm bf16 [16384, 4096]", p.bytes(), k, all);
 }
 
-// stages x rows per fill x store x block for the large copy
+// stages x rows per fill x store x block x CTAs per SM for the large copy
 void section_tune(char *vectors)
 {
   const Problem p = {"y = x + x", TMARING_F32, 1048573, 256, 1, 0, false};
@@ -463,14 +463,13 @@ void section_tune(char *vectors)
     for (int threads : {64, 128, 256})
       for (int rows : {8, 16})
         for (int stages : {3, 4})
-          for (int ctas : {1, 2, 4})
-            for (int order : {TMARING_ORDER_TICKET}) {
-              tmaring_plan_options o = automatic();
-              o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = order, o.tile_rows = rows, o.stages = stages,
-              o.store = store;
-              o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1, o.workers = sms * ctas;
-              add_plan(all, p, o, k, vectors);
-            }
+          for (int ctas : {1, 2, 4}) {
+            tmaring_plan_options o = automatic();
+            o.mode = TMARING_MODE_WARP_SPECIALIZED, o.order = TMARING_ORDER_TICKET, o.tile_rows = rows;
+            o.stages = stages, o.store = store, o.workers = sms * ctas;
+            o.consumers[0] = threads, o.consumers[1] = o.consumers[2] = 1;
+            add_plan(all, p, o, k, vectors);
+          }
   race("tuning: y = x + x f32 [1048573, 256]", p.bytes(), k, all);
 }
 

@@ -14,7 +14,6 @@ typedef unsigned int tmaring_u32;
 typedef signed long long tmaring_i64;
 typedef unsigned long long tmaring_u64;
 typedef unsigned short tmaring_u16;
-typedef unsigned char tmaring_u8;
 
 #if defined(__CUDACC__)
 /* A function both sides run. */

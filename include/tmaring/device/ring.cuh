@@ -103,8 +103,8 @@ static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u
   }
 }
 
-template <class E>
-static __device__ void tmaring_copy_bytes(E *e, unsigned char *to, const unsigned char *from, tmaring_u32 bytes)
+/* The at most 15 bytes at an end of a run. */
+static __device__ void tmaring_copy_bytes(unsigned char *to, const unsigned char *from, tmaring_u32 bytes)
 {
   for (tmaring_u32 i = 0; i < bytes; ++i) to[i] = from[i];
 }
@@ -154,12 +154,12 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_LOAD(e, t, s, offset, address, bytes)                                                                     \
   tmaring_bulk_load((e)->smem + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes, (e)->full(s))
 #define ROLE_LOAD_EDGE(e, t, s, offset, address, bytes)                                                                \
-  tmaring_copy_bytes(e, tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset),                            \
+  tmaring_copy_bytes(tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset),                               \
                      reinterpret_cast<const unsigned char *>(address), bytes)
 #define ROLE_STORE(e, t, s, offset, address, bytes)                                                                    \
   tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
 #define ROLE_STORE_EDGE(e, t, s, offset, address, bytes)                                                               \
-  tmaring_copy_bytes(e, reinterpret_cast<unsigned char *>(address),                                                    \
+  tmaring_copy_bytes(reinterpret_cast<unsigned char *>(address),                                                       \
                      tmaring_shared + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
 #define ROLE_COMMIT(e)            tmaring_bulk_commit()
 #define ROLE_WAIT_READ(f, e, n)   tmaring_bulk_wait_read(n)

@@ -116,6 +116,14 @@
 #define ROLE_FINISH(e, fill, iteration, pass)            tmaring__role_finish(e, fill, iteration, pass)
 #define ROLE_ROW_STORE(e, fill, iteration)               tmaring__role_row_store(e, fill, iteration)
 
+/* The loops fall from label to label, and set their locals again after each. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wimplicit-fallthrough"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#endif
+
 /* Runs the actor that `env` names through the role loops of the including file. */
 #define TMARING__ROLE_STEP(name)                                                                                       \
   tmaring__outcome name(tmaring__env *env)                                                                             \
