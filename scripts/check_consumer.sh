@@ -51,6 +51,9 @@ check "consumer: pkg-config runs, shared" env LD_LIBRARY_PATH="$(dirname "$folde
 check "consumer: pkg-config builds, static" by_pkg_config "$work/pc_static" \
   $(pkg-config --libs --static tmaring | sed 's/-ltmaring/-l:libtmaring.a/')
 check "consumer: pkg-config runs, static" "$work/pc_static"
+program=$root/docs/examples/ops.c check "consumer: docs/examples/ops.c builds" \
+  by_pkg_config "$work/pc_ops" $(pkg-config --libs tmaring) -lm
+check "consumer: docs/examples/ops.c runs" env LD_LIBRARY_PATH="$(dirname "$folder")" "$work/pc_ops"
 
 check "consumer: add_subdirectory builds" configure "$work/sub" subdirectory -DTMARING_SOURCE="$root" -DTMARING_NVRTC=OFF
 check "consumer: add_subdirectory runs" run_programs "$work/sub"

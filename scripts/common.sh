@@ -6,6 +6,7 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 export LC_ALL=C # order of names, and decimal points
+export TMARING_CACHE_DIR=${TMARING_CACHE_DIR-} # empty: nothing is left in the user's own cache, nor taken from it
 script=$(basename "$0")
 passed=0
 failed=0

@@ -190,17 +190,6 @@ FIELD_CASE(F13)
   }
 }
 
-/* F14: a mean that is large beside the spread. The reference's bound is that of two passes over the row. */
-FIELD_CASE(F14)
-{
-  for (int dtype = 0; dtype < TMARING_DTYPE_COUNT; ++dtype) {
-    trial t = trial_begin(RECIPE_LAYERNORM, (tmaring_dtype)dtype, 33, 769);
-    t.data = DATA_OFFSET;
-    t.output_dtype = TMARING_F32;
-    field_run(sum, v, &t);
-  }
-}
-
 /* F21: without a driver everything but the cuda backend works, and that says so. What the shared library needs to load
  * is looked at where it is built. */
 Test(cases, F21_cpu, .timeout = 900)

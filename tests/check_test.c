@@ -131,7 +131,7 @@ static const fault_case faults[] = {
     {"outside", break_hull},
     {"outside", break_out_hull},
     {"modulo 16", break_alignment},
-    {"outside", break_pitch},
+    {"dense, though", break_pitch},
     {"walk", break_tiles},
     {"walk", break_slots},
     {"walk", break_stride},

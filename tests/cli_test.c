@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "support/tool.h"
+#include "tmaring/abi/base.h"
 
 static void expect_in(const char *text, const char *words)
 {
@@ -49,7 +50,7 @@ static const char *text_at(const json_t *json, const char *object, const char *k
 
 Test(cli, helps, .timeout = 60)
 {
-  static const char *const commands[] = {"run", "plan", "check", "bench", "info"};
+  static const char *const commands[] = {"run", "plan", "check", "bench", "emit", "ops", "info"};
   tool_result whole = tool_run("--help", NULL);
   cr_assert_eq(whole.code, 0, "%s", whole.error);
   expect_in(whole.out, "Exit codes");
@@ -81,7 +82,7 @@ Test(cli, refuses_a_wrong_command_line_with_1, .timeout = 60)
 {
   tool_result none = tool_run(NULL);
   cr_expect_eq(none.code, 1);
-  expect_in(none.error, "got no command, needs run, plan, check, bench, info or help");
+  expect_in(none.error, "got no command, needs run, plan, check, bench, emit, ops, info or help");
   tool_result_free(&none);
   REFUSES(1, "got 'plane', needs a command", "plane");
   REFUSES(1, "got 'plane', needs a command", "help", "plane");
@@ -106,7 +107,11 @@ Test(cli, refuses_a_wrong_command_line_with_1, .timeout = 60)
   REFUSES(1, "--workers: got '0'", "plan", "y = x", "--workers", "0");
   REFUSES(1, "--consumers: got '32,,2'", "plan", "y = x", "--consumers", "32,,2");
   REFUSES(1, "--registers: got '40'", "plan", "y = x", "--registers", "40");
-  REFUSES(1, "--tensor x: got 'f64'", "plan", "y = x", "--shape", "3,4", "--tensor", "x=f64");
+  REFUSES(1, "--tensor x: got 'f65', needs a type (f32, f16, bf16, f64, e4m3, e5m2, i8, i32 or i64), pitch=", "plan",
+          "y = x", "--shape", "3,4", "--tensor", "x=f65");
+  REFUSES(1, "--tensor x: got 'step=0'", "plan", "y = x", "--shape", "3,4", "--tensor", "x=step=0");
+  REFUSES(1, "--type: got 'f65', needs f32, f16, bf16, f64, e4m3, e5m2, i8, i32 or i64", "plan", "y = x", "--type",
+          "f65");
   REFUSES(1, "--tensor: got 'x' twice", "plan", "y = x", "--shape", "3,4", "--tensor", "x=f32", "--tensor", "x=f16");
   REFUSES(1, "--tensor: got 'z', needs a tensor of the formula: x, y", "plan", "y = x", "--shape", "3,4", "--tensor",
           "z=f16");
@@ -115,10 +120,10 @@ Test(cli, refuses_a_wrong_command_line_with_1, .timeout = 60)
   REFUSES(1, "which has no default; add --scalar eps=VALUE", "bench", "f(x[M,N]; eps) = x + eps", "--shape", "3,4");
   REFUSES(1, "--scalar eps: got 'small'", "bench", "f(x[M,N]; eps) = x + eps", "--shape", "3,4", "--scalar",
           "eps=small");
-  REFUSES(1, "--scalar eps: got '1e-60', needs a number that fp32 can hold", "bench", "f(x[M,N]; eps) = x + eps",
-          "--shape", "3,4", "--scalar", "eps=1e-60");
-  REFUSES(1, "--scalar eps: got '-1e39', needs a number that fp32 can hold", "bench", "f(x[M,N]; eps) = x + eps",
-          "--shape", "3,4", "--scalar", "eps=-1e39");
+  REFUSES(1, "--scalar eps: got '1e-400', needs a number that a double can hold", "bench", "f(x[M,N]; eps) = x + eps",
+          "--shape", "3,4", "--scalar", "eps=1e-400");
+  REFUSES(1, "--scalar eps: got '-1e309', needs a number that a double can hold", "bench", "f(x[M,N]; eps) = x + eps",
+          "--shape", "3,4", "--scalar", "eps=-1e309");
   REFUSES(1, "--scalar: got 'esp'", "bench", "f(x[M,N]; eps=1) = x + eps", "--shape", "3,4", "--scalar", "esp=1");
 }
 
@@ -162,7 +167,7 @@ Test(cli, plans_as_json, .timeout = 30)
   cr_expect_str_eq(text_at(json, "cta", "war"), "mbarrier");
   json_int_t end = 0;
   const json_t *const regions = json_object_get(json_object_get(json, "smem"), "regions");
-  cr_assert_eq(json_array_size(regions), 6);
+  cr_assert_eq(json_array_size(regions), 7);
   for (size_t i = 0; i < json_array_size(regions); ++i) {
     const json_t *const region = json_array_get(regions, i);
     cr_expect_geq(integer_at(region, NULL, "offset"), end, "regions overlap");
@@ -198,6 +203,40 @@ Test(cli, plans_exact_integers_types_and_machines, .timeout = 30)
     cr_expect_eq(integer_at(t, NULL, "alignment_bytes"), wanted[i].alignment);
   }
   json_decref(json);
+}
+
+Test(cli, plans_groups_and_columns, .timeout = 30)
+{
+  json_t *json;
+  JSON_OF(json, "plan", "out s = gamax(x, 128); q = x / s; c = colsum(x)", "--shape", "8191,1000", "--type", "bf16",
+          "--tensor", "s=pitch=1,step=8192", "--tensor", "q=e4m3", "--json");
+  cr_expect_eq(integer_at(json, "groups", "cols_least"), 128);
+  cr_expect_eq(integer_at(json, "groups", "cols_most"), 128);
+  cr_expect_geq(integer_at(json, "groups", "lanes"), 16);
+  cr_expect_eq(integer_at(json, "columns", "outputs"), 1);
+  cr_expect_geq(integer_at(json, "columns", "seats"), 1);
+  const json_int_t rows = integer_at(json, "walk", "tile_rows") * integer_at(json, "walk", "chunk");
+  cr_expect_eq(integer_at(json, "columns", "chunks"), (8191 + rows - 1) / rows);
+  cr_expect_gt(integer_at(json, "path", "workspace_bytes"), integer_at(json, "columns", "chunks") * 1000 * 4);
+  cr_expect(json_is_false(json_object_get(json_object_get(json, "path"), "wide")));
+  cr_expect(json_is_true(json_object_get(json_object_get(json, "scope"), "fixed")));
+  const json_t *const s = json_array_get(json_object_get(json, "tensors"), 1);
+  cr_expect_str_eq(text_at(s, NULL, "name"), "s");
+  cr_expect_str_eq(text_at(s, NULL, "shape"), "[M,N/128]");
+  cr_expect_str_eq(text_at(s, NULL, "type"), "f32");
+  cr_expect_eq(integer_at(s, NULL, "pitch_elems"), 1);
+  cr_expect_eq(integer_at(s, NULL, "step_elems"), 8192);
+  json_decref(json);
+  tool_result r = tool_run("plan", "y = x * s[M]; c = colmean(x)", "--shape", "8191,1000", "--type", "f64", "--tensor",
+                           "x=group-rows=32,group-pitch=50000,pitch=1200", "--tensor", "s=pitch=one", NULL);
+  cr_assert_eq(r.code, 0, "%s", r.error);
+  expect_in(r.out, "x[M,N] f64, pitch 1200, groups of 32 rows every 50000, aligned");
+  expect_in(r.out, "s[M] f64, one value for all rows");
+  expect_in(r.out, "out c[N] f64");
+  expect_in(r.out, "arithmetic in double");
+  expect_in(r.out, "\ncolumns  1 output of ");
+  expect_in(r.out, "2 elements per thread and step");
+  tool_result_free(&r);
 }
 
 Test(cli, checks, .timeout = 60)
@@ -238,7 +277,7 @@ Test(cli, informs, .timeout = 30)
   json_t *json;
   JSON_OF(json, "info", "--json");
   cr_expect_str_eq(text_at(json, NULL, "version"), "0.1.0");
-  cr_expect_eq(integer_at(json, NULL, "abi_version"), 1);
+  cr_expect_eq(integer_at(json, NULL, "abi_version"), TMARING_ABI_VERSION);
   cr_expect_geq(integer_at(json, NULL, "builtin_kernels"), 0);
   const json_t *const cuda = json_object_get(json_object_get(json, "backends"), "cuda");
   const int usable = json_is_true(json_object_get(cuda, "usable"));

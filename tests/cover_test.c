@@ -31,7 +31,7 @@ static const int32_t prefetches[] = {TMARING_AUTO, 0, -1};
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof(array)[0]))
 
 static const int32_t levels[FACTORS] = {COUNT(formulas),
-                                        TMARING_DTYPE_COUNT,
+                                        RECIPE_DTYPES,
                                         COUNT(cols_listed),
                                         COUNT(rows_listed),
                                         MODE_CHOICES,

@@ -303,17 +303,20 @@ Test(encode, overlap_is_found_exactly_where_pitches_agree, .timeout = 60)
 Test(encode, scalars_and_their_defaults, .timeout = 10)
 {
   post p;
-  const float values[2] = {3.0f, 5.0f};
+  const double values[2] = {3.0, 0.1};
   post_make(&p, "f(x[M,N]; a, b = 2) = x * a + b");
   expect_refused(&p, TMARING_ERROR_ARGUMENT, "scalars", "a, which has no default");
   p.params.scalars = values;
   expect_encoded(&p, "both");
   cr_expect_eq(p.args.scalar[0], 3.0f);
-  cr_expect_eq(p.args.scalar[1], 5.0f);
+  cr_expect_eq(p.args.scalar[1], 0.1f);
+  cr_expect_eq(p.args.wide_scalar[0], 3.0);
+  cr_expect_eq(p.args.wide_scalar[1], 0.1, "not by way of fp32");
   post_free(&p);
   post_make(&p, "f(x[M,N]; b = 2) = x + b");
   expect_encoded(&p, "default");
   cr_expect_eq(p.args.scalar[0], 2.0f);
+  cr_expect_eq(p.args.wide_scalar[0], 2.0);
   post_free(&p);
 }
 

@@ -46,7 +46,8 @@ static void evaluate(const char *text, int64_t rows, int64_t cols, const double 
     cr_assert_eq(tmaring_formula_tensor(formula, i, &p), TMARING_OK);
     data[i] = named(p.name, p.is_output ? outputs++ : -1);
   }
-  cr_assert_eq(tmaring_formula_evaluate(formula, rows, cols, data, scalars), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert_eq(tmaring_formula_evaluate(formula, rows, cols, data, scalars, NULL), TMARING_OK, "%s",
+               tmaring_last_detail());
   tmaring_formula_free(formula);
 }
 
@@ -104,6 +105,14 @@ Test(formula_oracle, functions_are_those_of_libm, .timeout = 10)
   EVERYWHERE("y = where(abs(x) == x, 1, z)", X > 0 ? 1 : Z);
   EVERYWHERE("y = where(abs(x) != x, 1, z)", X < 0 ? 1 : Z);
   EVERYWHERE("y = x * N", X * COLS);
+  EVERYWHERE("y = x * M", X * ROWS);
+  EVERYWHERE("y = x + col", X + i % COLS);
+  EVERYWHERE("y = x + row", X + i / COLS);
+  EVERYWHERE("y = clamp(x, -1, s[M])", fmin(fmax(X, -1), S));
+  EVERYWHERE("y = erf(x)", erf(X));
+  EVERYWHERE("y = round(x * 3)", rint(X * 3));
+  EVERYWHERE("y = round(where(x > 0, col, -col) / 2)", rint((X > 0 ? i % COLS : -(i % COLS)) / 2.0));
+  EVERYWHERE("y = silu(x)", X * (1 / (1 + exp(-X))));
   fprintf(stderr, "formula_oracle: %d functions and operators over %d elements each\n", compared, CELLS);
 }
 
@@ -146,21 +155,46 @@ Test(formula_oracle, reductions_of_rows, .timeout = 10)
                                      "y = max(x)",
                                      "y = min(x)",
                                      "y = sum(w[N]) + 0 * max(x)",
-                                     "y = -mean(x * w[N]) + s[M]"};
+                                     "y = -mean(x * w[N]) + s[M]",
+                                     "y = amax(x - 2)",
+                                     "y = argmax(x)",
+                                     "y = argmax(-x)",
+                                     "y = logsumexp(x)",
+                                     "y = logsumexp(x * 400) + 0 * argmax(x)",
+                                     "f(x[M,N]) = argmax(where(col < 150, x, -9))"};
   for (size_t t = 0; t < sizeof text / sizeof text[0]; ++t) {
     fill_all();
     evaluate(text[t], ROWS, COLS, NULL);
     for (int row = 0; row < ROWS; ++row) {
       const double *x = data_x + row * COLS;
-      double sum = 0, high = x[0], low = x[0], sum_w = 0, dot = 0;
+      double sum = 0, high = x[0], low = x[0], sum_w = 0, dot = 0, power = 0, steep = 0;
+      int highest = 0, lowest = 0, highest_half = 0;
       for (int i = 0; i < COLS; ++i) {
         sum += x[i];
         sum_w += data_w[i];
         dot += x[i] * data_w[i];
         high = fmax(high, x[i]);
         low = fmin(low, x[i]);
+        if (x[i] > x[highest]) highest = i;
+        if (x[i] < x[lowest]) lowest = i;
+        if (i < 150 && x[i] > x[highest_half]) highest_half = i;
       }
-      const double want[] = {sum, sum / COLS, high, low, sum_w, -dot / COLS + data_s[row]};
+      for (int i = 0; i < COLS; ++i) {
+        power += exp(x[i] - high);
+        steep += exp(400 * x[i] - 400 * high);
+      }
+      const double want[] = {sum,
+                             sum / COLS,
+                             high,
+                             low,
+                             sum_w,
+                             -dot / COLS + data_s[row],
+                             2 - low,
+                             highest,
+                             lowest,
+                             high + log(power),
+                             400 * high + log(steep),
+                             highest_half};
       cr_expect(near(got[row], want[t]), "%s: got %a, needs %a", text[t], got[row], want[t]);
     }
     for (int i = ROWS; i < CELLS; ++i) cr_assert(isnan(got[i]), "%s writes past its rows", text[t]);
@@ -268,7 +302,7 @@ Test(formula_oracle, an_output_may_be_an_input, .timeout = 10)
   memcpy(want_a, got, sizeof want_a);
   memcpy(want_b, got_more, sizeof want_b);
   cr_assert_eq(tmaring_formula_parse(&formula, "a = x - max(x) * z; b = z + x"), TMARING_OK);
-  cr_assert_eq(tmaring_formula_evaluate(formula, ROWS, COLS, data, NULL), TMARING_OK);
+  cr_assert_eq(tmaring_formula_evaluate(formula, ROWS, COLS, data, NULL, NULL), TMARING_OK);
   cr_expect_arr_eq(data_x, want_a, sizeof want_a);
   cr_expect_arr_eq(data_z, want_b, sizeof want_b);
   tmaring_formula_free(formula);
@@ -280,14 +314,14 @@ Test(formula_oracle, refuses_arguments, .timeout = 5)
   double *data[] = {data_x, got}, *missing[] = {data_x, NULL};
   const double scalar = 1;
   cr_assert_eq(tmaring_formula_parse(&formula, "y = x * eps[]"), TMARING_OK);
-  cr_expect_eq(tmaring_formula_evaluate(NULL, 1, 1, data, &scalar), TMARING_ERROR_ARGUMENT);
-  cr_expect_eq(tmaring_formula_evaluate(formula, -1, 1, data, &scalar), TMARING_ERROR_ARGUMENT);
-  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 0, data, &scalar), TMARING_ERROR_ARGUMENT);
-  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 1, NULL, &scalar), TMARING_ERROR_ARGUMENT);
-  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 1, missing, &scalar), TMARING_ERROR_ARGUMENT);
+  cr_expect_eq(tmaring_formula_evaluate(NULL, 1, 1, data, &scalar, NULL), TMARING_ERROR_ARGUMENT);
+  cr_expect_eq(tmaring_formula_evaluate(formula, -1, 1, data, &scalar, NULL), TMARING_ERROR_ARGUMENT);
+  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 0, data, &scalar, NULL), TMARING_ERROR_ARGUMENT);
+  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 1, NULL, &scalar, NULL), TMARING_ERROR_ARGUMENT);
+  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 1, missing, &scalar, NULL), TMARING_ERROR_ARGUMENT);
   cr_expect(strstr(tmaring_last_detail(), "data[1]: got NULL, needs the values of y") != NULL);
-  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 1, data, NULL), TMARING_ERROR_ARGUMENT);
+  cr_expect_eq(tmaring_formula_evaluate(formula, 1, 1, data, NULL, NULL), TMARING_ERROR_ARGUMENT);
   cr_expect(strstr(tmaring_last_detail(), "needs a value for eps, which has no default") != NULL);
-  cr_expect_eq(tmaring_formula_evaluate(formula, 0, 1, NULL, &scalar), TMARING_OK);
+  cr_expect_eq(tmaring_formula_evaluate(formula, 0, 1, NULL, &scalar, NULL), TMARING_OK);
   tmaring_formula_free(formula);
 }

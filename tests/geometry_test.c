@@ -22,12 +22,18 @@ static matrix random_matrix(noise *n)
   memset(&m, 0, sizeof m);
   m.rows = 1 + noise_below(n, 9);
   m.cols = 1 + noise_below(n, noise_below(n, 2) ? 12 : 200);
-  m.stream.elem_bytes = noise_below(n, 2) ? 4 : 2;
+  m.stream.elem_bytes = 1u << noise_below(n, 5); /* 16: a pair of f64 */
   const int64_t gap = noise_below(n, 2) ? 0 : noise_below(n, 20);
   m.stream.pitch = (m.cols + gap) * (int64_t)m.stream.elem_bytes;
   m.stream.dense = gap == 0;
-  m.stream.base = 4096 + (uint64_t)noise_below(n, 8) * m.stream.elem_bytes;
-  m.stream.hull_end = m.stream.base + (uint64_t)((m.rows - 1) * m.stream.pitch + m.cols * (int64_t)m.stream.elem_bytes);
+  if (noise_below(n, 3) == 0) {
+    m.stream.group_rows = 1 + noise_below(n, 4);
+    m.stream.group_pitch = m.stream.group_rows * m.stream.pitch + noise_below(n, 40);
+    m.stream.dense = 0;
+  }
+  m.stream.base = 4096 + (uint64_t)noise_below(n, 16);
+  m.stream.hull_end =
+      m.stream.base + (uint64_t)(tmaring_stream_row(&m.stream, m.rows - 1) + m.cols * (int64_t)m.stream.elem_bytes);
   m.stream.slot_row = tmaring_run_slot_row((uint32_t)m.cols * m.stream.elem_bytes, 0);
   return m;
 }
@@ -120,6 +126,23 @@ Test(geometry, row_offsets_lie_in_their_runs, .timeout = 60)
       cr_assert_eq(tmaring_run_row_offset(&m.stream, &fill, j), r.offset + (uint32_t)(address - r.address));
     }
   }
+}
+
+/* Rows of a group, and the next group, one by one. */
+Test(geometry, groups_of_rows_have_two_strides, .timeout = 10)
+{
+  tmaring_stream s;
+  memset(&s, 0, sizeof s);
+  s.pitch = 256;
+  s.group_rows = 32;
+  s.group_pitch = 12288;
+  for (int64_t group = 0, row = 0; group < 5; ++group) {
+    for (int64_t head = 0; head < 32; ++head, ++row)
+      cr_assert_eq(tmaring_stream_row(&s, row), group * 12288 + head * 256);
+  }
+  s.group_rows = 3;
+  cr_expect_eq(tmaring_stream_row(&s, 2147483646), (2147483646 / 3) * 12288ll, "the last rows that are numbered");
+  cr_expect_eq(tmaring_stream_row(&s, 2147483645), (2147483645 / 3) * 12288ll + 2 * 256);
 }
 
 /* base + row * pitch passes 2^32 and 2^31 rows. */
@@ -229,7 +252,7 @@ static crowd random_crowd(noise *n)
   memset(&c, 0, sizeof c);
   c.warps = warps[noise_below(n, 7)];
   c.scope.kind = TMARING_SCOPE_FLAT + noise_below(n, 5);
-  c.scope.vec = noise_below(n, 2) ? 4 : 8;
+  c.scope.vec = 2 << noise_below(n, 3);
   c.scope.lanes_log2 = c.scope.kind == TMARING_SCOPE_LANES ? noise_below(n, 5) : 5;
   c.scope.warps_per_row = 1;
   if (c.scope.kind == TMARING_SCOPE_CTA) c.scope.warps_per_row = c.warps;
@@ -291,7 +314,7 @@ Test(geometry, flat_ranges_join, .timeout = 60)
     tmaring_scope s;
     memset(&s, 0, sizeof s);
     s.kind = TMARING_SCOPE_FLAT;
-    s.vec = noise_below(&n, 2) ? 4 : 8;
+    s.vec = 2 << noise_below(&n, 3);
     s.lanes_log2 = 5;
     s.warps_per_row = s.unit_rows = 1;
     const int32_t warps = 1 + noise_below(&n, 12), elems = 1 + noise_below(&n, 5000), phase = noise_below(&n, s.vec);
@@ -306,5 +329,27 @@ Test(geometry, flat_ranges_join, .timeout = 60)
       at = last;
     }
     cr_assert_eq(at, elems);
+  }
+}
+
+/* Groups of columns in fixed frames: the lanes that hold a group's columns are neighbours, as many as the scope
+ * says. */
+Test(geometry, groups_lie_in_neighbouring_lanes, .timeout = 60)
+{
+  noise n = noise_seed(101);
+  for (int i = 0; i < 3000; ++i) {
+    crowd c = random_crowd(&n);
+    const int32_t vec = c.scope.vec, group = vec << noise_below(&n, 6), cols = 1 + noise_below(&n, 700);
+    const int32_t row = (int32_t)tmaring_ceil_div(cols, vec) * vec;
+    if (c.scope.kind == TMARING_SCOPE_FLAT || (vec << c.scope.lanes_log2) < (group < row ? group : row)) continue;
+    const int32_t lanes = tmaring_scope_group_lanes(&c.scope, group);
+    cr_assert_leq(lanes, tmaring_scope_lanes(&c.scope));
+    for (int32_t v = 0; v * vec < cols; ++v) { /* vector v of a row: its lane, and that of its group's first vector */
+      const int32_t lane = v & (tmaring_scope_lanes(&c.scope) - 1), first = v * vec / group * (group / vec);
+      const int32_t at = first & (tmaring_scope_lanes(&c.scope) - 1);
+      cr_assert_eq(v / tmaring_scope_lanes(&c.scope), first / tmaring_scope_lanes(&c.scope), "one step, one warp");
+      cr_assert_eq(lane / lanes, at / lanes, "vec %d, group %d, lanes %d: lanes %d and %d", vec, group, lanes, lane,
+                   at);
+    }
   }
 }

@@ -197,7 +197,7 @@ LAUNCH_TEST(scalars_have_defaults_or_are_needed)
 {
   rig r;
   void *data[2];
-  const float four = 4.0f;
+  const double four = 4.0;
   cr_assert(rig_furnish(&r, v, 5, 64));
   tmaring_launch_params params = params_of(&r, data, 5);
   r.kernel = kernel_of(&r, "scale(x[M,N]; s = 3) = x * s");
@@ -252,7 +252,7 @@ LAUNCH_TEST(workspaces_are_left_ready)
   static const unsigned char zero[256];
   const tmaring_plan_options options = tickets();
   cr_assert(rig_make(&r, v, 300, 64, &options));
-  const size_t size = tmaring_workspace_bytes(r.plan);
+  const size_t size = tmaring_workspace_bytes(r.plan, r.rows);
   cr_assert(size > 0 && size <= sizeof bytes);
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     cr_expect(rig_refill(&r, seed));

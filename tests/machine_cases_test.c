@@ -70,7 +70,7 @@ static void fill_allocations(const venue *v, tally *sum, tmaring_dtype dtype, in
 FIELD_CASE(exact_memory)
 {
   static const int64_t cols[] = {1, 3, 33, 255, 256, 1023};
-  for (int dtype = 0; dtype < TMARING_DTYPE_COUNT; ++dtype) {
+  for (int dtype = 0; dtype < RECIPE_DTYPES; ++dtype) {
     for (size_t i = 0; i < sizeof cols / sizeof cols[0]; ++i) fill_allocations(v, sum, (tmaring_dtype)dtype, cols[i]);
   }
 }

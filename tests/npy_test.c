@@ -1,4 +1,5 @@
-/* .npy files: every version by hand, round trips, every refusal by its words, truncation at each length, mutations. */
+/* .npy files: every version and type by hand, round trips, every refusal by its words, truncation at each length,
+ * mutations. */
 #define _GNU_SOURCE
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -49,10 +50,23 @@ static void put_file(const void *data, size_t size)
   cr_assert_eq(fclose(file), 0);
 }
 
-static tmaring_status read_image(image file, tmaring__npy *array, int32_t type)
+/* From memory of the exact size, so that a sanitizer sees a step past the end. */
+static tmaring_status parse_image(image file, tmaring__array *array, int32_t type)
+{
+  void *const exact = malloc(file.size);
+  if (file.size) memcpy(exact, file.data, file.size);
+  const tmaring_status status = tmaring__npy_parse(array, exact, file.size, type);
+  volatile unsigned char sum = 0;
+  for (size_t i = 0; status == TMARING_OK && i < array->bytes; ++i)
+    sum = (unsigned char)(sum + ((unsigned char *)array->data)[i]);
+  free(exact);
+  return status;
+}
+
+static tmaring_status read_image(image file, tmaring__array *array, int32_t type)
 {
   put_file(file.data, file.size);
-  const tmaring_status status = tmaring__npy_read(array, scratch_path(), type);
+  const tmaring_status status = tmaring__npy_open(array, scratch_path(), type);
   unlink(scratch_path());
   return status;
 }
@@ -73,44 +87,71 @@ typedef struct accepted {
   int32_t type; /* declared */
   tmaring_dtype dtype;
   int dims;
-  int64_t shape[2];
+  int64_t shape[3];
 } accepted;
 
+#define HEADER(descr, shape) "{'descr': '" descr "', 'fortran_order': False, 'shape': " shape ", }"
+
 static const accepted good[] = {
-    {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }", ANY, TMARING_F32, 2, {3, 5}},
-    {2, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }", ANY, TMARING_F32, 2, {3, 5}},
-    {3, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5), }", ANY, TMARING_F32, 2, {3, 5}},
+    {1, HEADER("<f4", "(3, 5)"), ANY, TMARING_F32, 2, {3, 5}},
+    {2, HEADER("<f4", "(3, 5)"), ANY, TMARING_F32, 2, {3, 5}},
+    {3, HEADER("<f4", "(3, 5)"), ANY, TMARING_F32, 2, {3, 5}},
     {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 5)}", TMARING_F32, TMARING_F32, 2, {3, 5}},
-    {1, "{'descr': '<f2', 'fortran_order': False, 'shape': (7,), }", ANY, TMARING_F16, 1, {7, 1}},
-    {1, "{\"shape\":(7,),\"descr\":\"<f2\",\"fortran_order\":False}", ANY, TMARING_F16, 1, {7, 1}},
-    {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3L, 4L), }", ANY, TMARING_F32, 2, {3, 4}},
-    {1, "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 9), }", TMARING_BF16, TMARING_BF16, 2, {2, 9}},
-    {2, "{'descr': '|V2', 'fortran_order': False, 'shape': (2, 9), }", TMARING_BF16, TMARING_BF16, 2, {2, 9}},
-    {3, "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 9), }", TMARING_BF16, TMARING_BF16, 2, {2, 9}},
-    {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5), }", ANY, TMARING_F32, 2, {0, 5}},
-    {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }", ANY, TMARING_F32, 2, {5, 0}},
-    {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }", ANY, TMARING_F32, 2, {1, 1}},
-    {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }", ANY, TMARING_F32, 1, {0, 1}},
+    {1, HEADER("<f2", "(7,)"), ANY, TMARING_F16, 1, {7}},
+    {1, "{\"shape\":(7,),\"descr\":\"<f2\",\"fortran_order\":False}", ANY, TMARING_F16, 1, {7}},
+    {1, HEADER("<f4", "(3L, 4L)"), ANY, TMARING_F32, 2, {3, 4}},
+    {1, HEADER("<V2", "(2, 9)"), TMARING_BF16, TMARING_BF16, 2, {2, 9}},
+    {2, HEADER("|V2", "(2, 9)"), TMARING_BF16, TMARING_BF16, 2, {2, 9}},
+    {3, HEADER("<u2", "(2, 9)"), TMARING_BF16, TMARING_BF16, 2, {2, 9}},
+    {1, HEADER("<f8", "(2, 9)"), ANY, TMARING_F64, 2, {2, 9}},
+    {1, HEADER("<f8", "(2, 9)"), TMARING_F64, TMARING_F64, 2, {2, 9}},
+    {1, HEADER("|i1", "(2, 9)"), ANY, TMARING_I8, 2, {2, 9}},
+    {2, HEADER("<i1", "(9,)"), TMARING_I8, TMARING_I8, 1, {9}},
+    {1, HEADER("<i4", "(2, 9)"), ANY, TMARING_I32, 2, {2, 9}},
+    {1, HEADER("<i8", "(9,)"), ANY, TMARING_I64, 1, {9}},
+    {1, HEADER("|u1", "(2, 9)"), TMARING_E4M3, TMARING_E4M3, 2, {2, 9}},
+    {1, HEADER("|u1", "(2, 9)"), TMARING_E5M2, TMARING_E5M2, 2, {2, 9}},
+    {1, HEADER("<V1", "(2, 9)"), TMARING_E4M3, TMARING_E4M3, 2, {2, 9}},
+    {2, HEADER("|V1", "(2, 9)"), TMARING_E5M2, TMARING_E5M2, 2, {2, 9}},
+    {1, HEADER("<f1", "(2, 9)"), TMARING_E5M2, TMARING_E5M2, 2, {2, 9}},
+    {1, HEADER("<f4", "(0, 5)"), ANY, TMARING_F32, 2, {0, 5}},
+    {1, HEADER("<f4", "(5, 0)"), ANY, TMARING_F32, 2, {5, 0}},
+    {1, HEADER("<f4", "(1, 1)"), ANY, TMARING_F32, 2, {1, 1}},
+    {1, HEADER("<f4", "(0,)"), ANY, TMARING_F32, 1, {0}},
+    {1, HEADER("<f4", "()"), ANY, TMARING_F32, 0, {0}},
+    {1, HEADER("<f4", "(2, 3, 4)"), ANY, TMARING_F32, 3, {2, 3, 4}},
+    {1, HEADER("<f4", "(1, 1, 1, 1, 1, 2, 1, 4)"), ANY, TMARING_F32, 8, {1, 1, 1}},
     {1, "  { 'descr' :\t'<f4' ,\n'fortran_order' : False , 'shape' : ( 1 , 2 , ) , } ", ANY, TMARING_F32, 2, {1, 2}},
 };
+
+/* Elements by the shape as the file says it. */
+static size_t bytes_of(const tmaring__array *a)
+{
+  size_t count = 1;
+  for (int i = 0; i < a->dims; ++i) count *= (size_t)a->shape[i];
+  return count * tmaring_dtype_bytes((tmaring_i32)a->dtype);
+}
 
 Test(npy, takes_what_numpy_writes, .timeout = 30)
 {
   noise n = noise_seed(1);
   for (size_t k = 0; k < sizeof good / sizeof good[0]; ++k) {
     const accepted *const g = &good[k];
-    const size_t bytes = (size_t)(g->shape[0] * g->shape[1]) * (g->dtype == TMARING_F32 ? 4 : 2);
+    size_t bytes = tmaring_dtype_bytes((tmaring_i32)g->dtype);
+    for (int d = 0; d < g->dims; ++d) bytes *= (size_t)(g->dims == 8 ? (d == 5 ? 2 : d == 7 ? 4 : 1) : g->shape[d]);
     unsigned char elements[256];
-    tmaring__npy array;
+    tmaring__array array;
     fill_bytes(&n, elements, bytes);
     image file = make_image(g->version, g->dictionary, elements, bytes);
     cr_assert_eq(read_image(file, &array, g->type), TMARING_OK, "%s: %s", g->dictionary, tmaring_last_detail());
     cr_expect_eq(array.dtype, g->dtype);
     cr_expect_eq(array.dims, g->dims);
-    cr_expect(array.shape[0] == g->shape[0] && array.shape[1] == g->shape[1], "%s", g->dictionary);
+    for (int d = 0; d < g->dims && d < 3; ++d) cr_expect_eq(array.shape[d], g->shape[d], "%s", g->dictionary);
     cr_expect_eq(array.bytes, bytes);
-    cr_expect(memcmp(array.data, elements, bytes) == 0, "%s", g->dictionary);
-    tmaring__npy_free(&array);
+    cr_expect_eq(bytes_of(&array), bytes);
+    cr_expect(array.file.mapped && array.block == NULL, "%s: copied", g->dictionary);
+    cr_expect(bytes == 0 || memcmp(array.data, elements, bytes) == 0, "%s", g->dictionary);
+    tmaring__array_free(&array);
     free(file.data);
   }
 }
@@ -124,8 +165,15 @@ typedef struct refused {
 #define REST ", 'fortran_order': False, 'shape': (3, 4), }"
 
 static const refused bad[] = {
-    {"{'descr': '<f8'" REST, ANY, "descr: got '<f8'", "astype('<f4')"},
-    {"{'descr': '<i4'" REST, ANY, "descr: got '<i4'", "astype('<f4')"},
+    {"{'descr': '<f16'" REST, ANY, "descr: got '<f16'", "astype('<f4')"},
+    {"{'descr': '<i2'" REST, ANY, "descr: got '<i2'", "astype('<f4')"},
+    {"{'descr': '<u4'" REST, ANY, "descr: got '<u4'", "astype('<f4')"},
+    {"{'descr': '|u1'" REST, ANY, "8 raw bits", "add :e4m3 or :e5m2"},
+    {"{'descr': '|V1'" REST, TMARING_I8, "8 raw bits", "add :e4m3 or :e5m2"},
+    {"{'descr': '<f1'" REST, TMARING_BF16, "8 raw bits", "add :e4m3 or :e5m2"},
+    {"{'descr': '<u2'" REST, TMARING_E4M3, "16 raw bits", "add :bf16"},
+    {"{'descr': '|i1'" REST, TMARING_E4M3, "needs a file of e4m3", "drop the :e4m3"},
+    {"{'descr': '<i8'" REST, TMARING_I32, "needs a file of i32", "drop the :i32"},
     {"{'descr': '|b1'" REST, ANY, "descr: got '|b1'", "astype('<f4')"},
     {"{'descr': '<c8'" REST, ANY, "descr: got '<c8'", "astype('<f4')"},
     {"{'descr': '=f4'" REST, ANY, "descr: got '=f4'", "astype('<f4')"},
@@ -143,8 +191,10 @@ static const refused bad[] = {
     {"{'descr': 4" REST, ANY, "'descr' that is no string", "numpy.save"},
     {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 4), }", ANY, "fortran_order: got True", "ascontiguousarray"},
     {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3, 4), }", ANY, "neither True nor False", "numpy.save"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (), }", ANY, "shape: got ()", "--scalar"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 4), }", ANY, "got 3 dimensions", "reshape"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 3, 4), }", ANY,
+     "got more than 8 dimensions", "reshape"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 0, 4294967296), }", ANY, "fewer than 2^63 bytes",
+     "write it again"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': 12, }", ANY, "'shape' that is no tuple", "numpy.save"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 4), }", ANY, "something else than integers", "numpy.save"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (3.0, 4), }", ANY, "closing parenthesis", "numpy.save"},
@@ -174,7 +224,7 @@ Test(npy, refuses_the_rest_by_name, .timeout = 30)
 {
   const float elements[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; ++k) {
-    tmaring__npy array;
+    tmaring__array array;
     image file = make_image(1 + (int)(k % 3), bad[k].dictionary, elements, sizeof elements);
     cr_expect_eq(read_image(file, &array, bad[k].type), TMARING_ERROR_FORMAT, "%s", bad[k].dictionary);
     expect_words(bad[k].words);
@@ -190,7 +240,7 @@ Test(npy, refuses_the_rest_by_name, .timeout = 30)
 Test(npy, refuses_magic_version_and_length, .timeout = 10)
 {
   const float elements[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-  tmaring__npy array;
+  tmaring__array array;
   image file = make_image(2, DICTIONARY, elements, sizeof elements);
   file.data[0] = 0x92;
   cr_expect_eq(read_image(file, &array, ANY), TMARING_ERROR_FORMAT);
@@ -217,13 +267,13 @@ Test(npy, refuses_truncation_at_each_length, .timeout = 60)
   for (int version = 1; version <= 3; ++version) {
     image file = make_image(version, DICTIONARY, elements, sizeof elements);
     const size_t whole = file.size;
-    tmaring__npy array;
+    tmaring__array array;
     for (file.size = 0; file.size < whole; ++file.size) {
       cr_expect_eq(read_image(file, &array, ANY), TMARING_ERROR_FORMAT, "%zu bytes", file.size);
       expect_words("truncated");
     }
     cr_assert_eq(read_image(file, &array, ANY), TMARING_OK);
-    tmaring__npy_free(&array);
+    tmaring__array_free(&array);
     free(file.data);
   }
 }
@@ -231,7 +281,7 @@ Test(npy, refuses_truncation_at_each_length, .timeout = 60)
 Test(npy, refuses_more_than_one_array, .timeout = 10)
 {
   const float elements[13] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
-  tmaring__npy array;
+  tmaring__array array;
   image file = make_image(1, DICTIONARY, elements, sizeof elements);
   cr_expect_eq(read_image(file, &array, ANY), TMARING_ERROR_FORMAT);
   expect_words("more than the 48 bytes");
@@ -239,34 +289,103 @@ Test(npy, refuses_more_than_one_array, .timeout = 10)
   free(file.data);
 }
 
+/* Headers of other hands need not be padded: elements then begin anywhere, and stay where they are. */
+Test(npy, takes_elements_at_any_offset, .timeout = 10)
+{
+  const float elements[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  for (size_t past = 0; past < 16; ++past) {
+    unsigned char data[256] = "\x93NUMPY\x01";
+    tmaring__array array;
+    const size_t length = strlen(DICTIONARY) + past;
+    data[8] = (unsigned char)length;
+    memset(data + 10, ' ', length);
+    memcpy(data + 10, DICTIONARY, strlen(DICTIONARY));
+    memcpy(data + 10 + length, elements, sizeof elements);
+    image file = {data, 10 + length + sizeof elements};
+    cr_assert_eq(read_image(file, &array, ANY), TMARING_OK, "%s", tmaring_last_detail());
+    cr_expect_eq((uintptr_t)array.data % 16, (10 + length) % 16);
+    cr_expect(memcmp(array.data, elements, sizeof elements) == 0);
+    cr_assert_eq(tmaring__array_detach(&array), TMARING_OK);
+    cr_expect((uintptr_t)array.data % 64 == 0 && !array.file.data);
+    cr_expect(memcmp(array.data, elements, sizeof elements) == 0);
+    tmaring__array_free(&array);
+  }
+}
+
+static int descr_is(tmaring_dtype dtype, const char *descr)
+{
+  tmaring__array written = {.dtype = dtype, .dims = 1, .shape = {3}};
+  char start[128] = "";
+  cr_assert_eq(tmaring__array_allocate(&written), TMARING_OK);
+  memset(written.data, 0, written.bytes);
+  cr_assert_eq(tmaring__npy_write(&written, scratch_path()), TMARING_OK);
+  FILE *const file = fopen(scratch_path(), "rb");
+  cr_assert_eq(fread(start, 1, sizeof start - 1, file), sizeof start - 1);
+  fclose(file);
+  unlink(scratch_path());
+  tmaring__array_free(&written);
+  return strstr(start + 10, descr) != NULL;
+}
+
+Test(npy, writes_types_as_numpy_reads_them, .timeout = 10)
+{
+  static const char *const descr[TMARING_DTYPE_COUNT] = {
+      [TMARING_F32] = "'<f4'", [TMARING_F16] = "'<f2'",  [TMARING_BF16] = "'<u2'",
+      [TMARING_F64] = "'<f8'", [TMARING_E4M3] = "'|u1'", [TMARING_E5M2] = "'|u1'",
+      [TMARING_I8] = "'|i1'",  [TMARING_I32] = "'<i4'",  [TMARING_I64] = "'<i8'"};
+  for (int t = 0; t < TMARING_DTYPE_COUNT; ++t)
+    cr_expect(descr_is((tmaring_dtype)t, descr[t]), "%s", tmaring_dtype_name((tmaring_dtype)t));
+}
+
+Test(npy, shapes_fold_and_print, .timeout = 10)
+{
+  tmaring__array a = {.dtype = TMARING_F32, .dims = 3, .shape = {2, 3, 5}};
+  char text[32];
+  tmaring__array_shape_text(&a, text, sizeof text);
+  cr_expect_str_eq(text, "(2, 3, 5)");
+  cr_expect(tmaring__array_rows(&a) == 6 && tmaring__array_cols(&a) == 5);
+  a.dims = 1;
+  tmaring__array_shape_text(&a, text, sizeof text);
+  cr_expect_str_eq(text, "(2,)");
+  cr_expect(tmaring__array_rows(&a) == 1 && tmaring__array_cols(&a) == 2);
+  a.dims = 0;
+  tmaring__array_shape_text(&a, text, sizeof text);
+  cr_expect_str_eq(text, "()");
+  a.dims = 8;
+  for (int i = 0; i < 8; ++i) a.shape[i] = INT64_MAX;
+  char tight[40];
+  tmaring__array_shape_text(&a, tight, sizeof tight);
+  cr_expect_lt(strlen(tight), sizeof tight);
+}
+
 Test(npy, names_a_file_that_is_not_there, .timeout = 10)
 {
-  tmaring__npy array;
-  cr_expect_eq(tmaring__npy_read(&array, "/nonexistent/x.npy", ANY), TMARING_ERROR_IO);
+  tmaring__array array;
+  cr_expect_eq(tmaring__npy_open(&array, "/nonexistent/x.npy", ANY), TMARING_ERROR_IO);
   expect_words("/nonexistent/x.npy: got 'No such file or directory'");
   array.dtype = TMARING_F32, array.dims = 1, array.shape[0] = array.shape[1] = 1;
-  cr_assert_eq(tmaring__npy_allocate(&array), TMARING_OK);
+  cr_assert_eq(tmaring__array_allocate(&array), TMARING_OK);
   memset(array.data, 1, array.bytes);
   cr_expect_eq(tmaring__npy_write(&array, "/nonexistent/y.npy"), TMARING_ERROR_IO);
   expect_words("/nonexistent/y.npy: got 'No such file or directory'");
   cr_expect_eq(tmaring__npy_write(&array, "/dev/full"), TMARING_ERROR_IO);
   expect_words("/dev/full: got 'No space left on device'");
-  tmaring__npy_free(&array);
+  tmaring__array_free(&array);
 }
 
-static void expect_same(const tmaring__npy *a, const tmaring__npy *b)
+static void expect_same(const tmaring__array *a, const tmaring__array *b)
 {
   cr_expect_eq(a->dtype, b->dtype);
   cr_expect_eq(a->dims, b->dims);
-  cr_expect(a->shape[0] == b->shape[0] && a->shape[1] == b->shape[1]);
+  for (int i = 0; i < a->dims; ++i) cr_expect_eq(a->shape[i], b->shape[i]);
   cr_assert_eq(a->bytes, b->bytes);
-  cr_expect(memcmp(a->data, b->data, a->bytes) == 0);
+  cr_expect(a->bytes == 0 || memcmp(a->data, b->data, a->bytes) == 0);
 }
 
 static void round_trip(noise *n, tmaring_dtype dtype, int dims, int64_t rows, int64_t cols)
 {
-  tmaring__npy written = {dtype, dims, {rows, cols}, NULL, 0}, read;
-  cr_assert_eq(tmaring__npy_allocate(&written), TMARING_OK);
+  tmaring__array written = {.dtype = dtype, .dims = dims, .shape = {rows, cols}}, read;
+  cr_assert_eq(tmaring__array_allocate(&written), TMARING_OK);
   cr_expect_eq((uintptr_t)written.data % 64, 0);
   fill_bytes(n, written.data, written.bytes);
   cr_assert_eq(tmaring__npy_write(&written, scratch_path()), TMARING_OK, "%s", tmaring_last_detail());
@@ -278,10 +397,10 @@ static void round_trip(noise *n, tmaring_dtype dtype, int dims, int64_t rows, in
   cr_expect_eq(ftell(file), (long)(10 + start[8] + 256 * start[9] + written.bytes));
   fclose(file);
   cr_expect_eq(start[6], 1);
-  cr_assert_eq(tmaring__npy_read(&read, scratch_path(), (int32_t)dtype), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert_eq(tmaring__npy_open(&read, scratch_path(), (int32_t)dtype), TMARING_OK, "%s", tmaring_last_detail());
   expect_same(&written, &read);
-  tmaring__npy_free(&written);
-  tmaring__npy_free(&read);
+  tmaring__array_free(&written);
+  tmaring__array_free(&read);
   unlink(scratch_path());
 }
 
@@ -323,11 +442,11 @@ Test(npy, frames_long_headers_as_version_2, .timeout = 10)
 
 Test(npy, allocation_is_safe_from_overflow, .timeout = 10)
 {
-  tmaring__npy array = {TMARING_F32, 2, {1ll << 40, 1ll << 40}, NULL, 0};
-  cr_expect_eq(tmaring__npy_allocate(&array), TMARING_ERROR_CAPACITY);
+  tmaring__array array = {.dtype = TMARING_F32, .dims = 2, .shape = {1ll << 40, 1ll << 40}};
+  cr_expect_eq(tmaring__array_allocate(&array), TMARING_ERROR_CAPACITY);
   expect_words("shape: got (1099511627776, 1099511627776)");
   array.shape[0] = 1, array.shape[1] = INT64_MAX / 4;
-  cr_expect_eq(tmaring__npy_allocate(&array), TMARING_ERROR_CAPACITY);
+  cr_expect_eq(tmaring__array_allocate(&array), TMARING_ERROR_CAPACITY);
   cr_expect_null(array.data);
 }
 
@@ -343,19 +462,15 @@ static void mutate(noise *n, image file)
 }
 
 /* What holds of any file. */
-static void expect_sane(tmaring_status status, tmaring__npy *array)
+static void expect_sane(tmaring_status status, tmaring__array *array)
 {
   if (status != TMARING_OK) {
-    cr_assert(status == TMARING_ERROR_FORMAT || status == TMARING_ERROR_MEMORY, "%s", tmaring_status_name(status));
+    cr_assert(status == TMARING_ERROR_FORMAT, "%s", tmaring_status_name(status));
     cr_assert_null(array->data);
     return;
   }
-  const size_t element = array->dtype == TMARING_F32 ? 4 : 2;
-  cr_assert(array->dims == 1 || array->dims == 2);
-  cr_assert_eq(array->bytes, (size_t)array->shape[0] * (size_t)array->shape[1] * element);
-  volatile unsigned char sum = 0;
-  for (size_t i = 0; i < array->bytes; ++i) sum = (unsigned char)(sum + ((unsigned char *)array->data)[i]);
-  tmaring__npy_free(array);
+  cr_assert(array->dims >= 0 && array->dims <= TMARING__ARRAY_MAX_DIMS);
+  cr_assert_eq(array->bytes, bytes_of(array));
 }
 
 Test(npy, survives_mutations, .timeout = 120)
@@ -364,11 +479,13 @@ Test(npy, survives_mutations, .timeout = 120)
   noise n = noise_seed(3);
   int passed = 0, failed = 0;
   for (int k = 0; k < 20000; ++k) {
-    image file = make_image(1 + k % 3, k % 2 ? DICTIONARY : good[k % 15].dictionary, elements, sizeof elements);
-    tmaring__npy array;
+    const size_t kinds = sizeof good / sizeof good[0];
+    image file =
+        make_image(1 + k % 3, k % 2 ? DICTIONARY : good[(size_t)k % kinds].dictionary, elements, sizeof elements);
+    tmaring__array array;
     mutate(&n, file);
     if (noise_below(&n, 8) == 0) file.size = (size_t)noise_below(&n, (int32_t)file.size + 1);
-    const tmaring_status status = read_image(file, &array, k % 5 ? ANY : TMARING_BF16);
+    const tmaring_status status = parse_image(file, &array, k % 5 ? ANY : TMARING_BF16);
     if (status == TMARING_OK)
       ++passed;
     else
@@ -388,7 +505,7 @@ Test(npy, parses_headers_of_random_text, .timeout = 60)
   noise n = noise_seed(4);
   for (int k = 0; k < 20000; ++k) {
     char text[256] = "{";
-    tmaring__npy array;
+    tmaring__array array;
     memset(&array, 0, sizeof array);
     for (int i = noise_below(&n, 24); i > 0; --i)
       strcat(text, parts[noise_below(&n, (int32_t)(sizeof parts / sizeof parts[0]))]);
@@ -396,7 +513,7 @@ Test(npy, parses_headers_of_random_text, .timeout = 60)
     const size_t length = strlen(text);
     char *const exact = malloc(length);
     memcpy(exact, text, length);
-    const tmaring_status status = tmaring__npy_parse(&array, exact, length, ANY);
+    const tmaring_status status = tmaring__npy_header(&array, exact, length, ANY);
     cr_assert(status == TMARING_OK || status == TMARING_ERROR_FORMAT);
     free(exact);
   }

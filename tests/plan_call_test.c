@@ -65,7 +65,7 @@ Test(plan_call, count_of_tensors, .timeout = 10)
   }
 
 REFUSES(size_of_tensor, b.tensor[0].size = 8, TMARING_ERROR_ARGUMENT, "size")
-REFUSES(dtype, b.tensor[0].dtype = (tmaring_dtype)7, TMARING_ERROR_TYPE, "dtype")
+REFUSES(dtype, b.tensor[0].dtype = (tmaring_dtype)99, TMARING_ERROR_TYPE, "dtype")
 REFUSES(no_columns, b.tensor[0].cols = 0, TMARING_ERROR_SHAPE, "cols")
 REFUSES(columns_differ, b.tensor[2].cols = 255, TMARING_ERROR_SHAPE, "y")
 REFUSES(vector_differs, b.tensor[1].cols = 255, TMARING_ERROR_SHAPE, "w")

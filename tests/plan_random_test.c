@@ -20,7 +20,16 @@ static const char *const formulas[] = {
     "rmsnorm(x[M,N], w[N]; eps = 1e-6) = x * rsqrt(mean(x * x) + eps) * w",
     "softmax(x[M,N]) = e = exp(x - max(x)); y = e / sum(e)",
     "p = a + b; q = a - b",
+    "f(x[M,2N]) = silu(first(x)) * second(x)",
+    "f(x[M,2N]) = s = max(even(x)); y = odd(x) * 2",
+    "out s = gamax(x, 32); y = x / s",
+    "f(q[M,N], s[M,N/64]) = q * s",
+    "y = colsum(x)",
+    "f(dy[M,N], x[M,N], w[N]) = r = rsqrt(mean(x * x)); dx = dy * w * r; dw = colsum(dy * x * r)",
+    "fill(; value = 1) = value",
+    "y = x * col + row; i = argmax(x)",
 };
+#define FORMULAS ((int32_t)(sizeof formulas / sizeof formulas[0]))
 
 static int32_t one_of(noise *n, const int32_t *from, int32_t count)
 {
@@ -66,20 +75,35 @@ static void random_options(tmaring_plan_options *o, noise *n, int32_t cols)
   o->workers = maybe(n, ONE_OF(n, 1, 2, 13, 132, 264));
 }
 
+static tmaring_dtype random_dtype(noise *n)
+{
+  return (tmaring_dtype)ONE_OF(n, TMARING_F32, TMARING_F16, TMARING_BF16, TMARING_F32, TMARING_BF16, TMARING_F64,
+                               TMARING_E4M3, TMARING_I8, TMARING_I32);
+}
+
+static void random_tensor(draft *d, int32_t index, noise *n)
+{
+  tmaring_tensor *t = &d->tensor[index];
+  tmaring_parameter parameter;
+  memset(&parameter, 0, sizeof parameter);
+  parameter.size = sizeof parameter;
+  cr_assert_eq(tmaring_formula_tensor(d->formula, index, &parameter), TMARING_OK);
+  const int matrix = parameter.shape == TMARING_SHAPE_MATRIX || parameter.shape == TMARING_SHAPE_DOUBLE;
+  if (noise_below(n, 4) == 0 && matrix) t->pitch = t->cols + noise_below(n, 9);
+  if (noise_below(n, 8) == 0 && matrix) {
+    t->group_rows = 1 + noise_below(n, 40);
+    t->group_pitch = t->group_rows * (t->pitch ? t->pitch : t->cols) + 8 * noise_below(n, 100);
+  }
+  if (noise_below(n, 6) == 0) t->dtype = random_dtype(n);
+  if (noise_below(n, 6) == 0) t->alignment = tmaring_dtype_bytes((tmaring_i32)t->dtype) << noise_below(n, 5);
+}
+
 static draft random_draft(noise *n)
 {
   const int32_t cols = ONE_OF(n, 1, 3, 33, 64, 255, 256, 257, 769, 1023, 4096, 12289);
   const int32_t rows = ONE_OF(n, 0, 1, 2, 131, 132, 133, 997, 8191, 1048573);
-  const char *formula = formulas[noise_below(n, 8)];
-  draft d = draft_make(formula, (tmaring_dtype)noise_below(n, 3), rows, cols);
-  for (int32_t i = 0; i < d.count; ++i) {
-    tmaring_parameter parameter = {sizeof parameter, NULL, TMARING_SHAPE_SCALAR, 0, 0, 0.0};
-    cr_assert_eq(tmaring_formula_tensor(d.formula, i, &parameter), TMARING_OK);
-    if (noise_below(n, 4) == 0 && parameter.shape == TMARING_SHAPE_MATRIX) d.tensor[i].pitch = cols + noise_below(n, 9);
-    if (noise_below(n, 6) == 0) d.tensor[i].alignment = 4u << noise_below(n, 4);
-    if (noise_below(n, 6) == 0) d.tensor[i].dtype = TMARING_F32;
-    if (d.tensor[i].dtype == TMARING_F32 && d.tensor[i].alignment == 2) d.tensor[i].alignment = 4;
-  }
+  draft d = draft_make(formulas[noise_below(n, FORMULAS)], random_dtype(n), rows, cols);
+  for (int32_t i = 0; i < d.count; ++i) random_tensor(&d, i, n);
   random_options(&d.options, n, cols);
   return d;
 }
@@ -146,7 +170,11 @@ static void expect_memory(const tmaring_plan *plan, const tmaring_args *a, int32
     if (v->smem == TMARING_NOT_STAGED) continue;
     cr_assert_eq(v->smem % 16, 0);
     cr_assert_geq(v->smem, m->vectors);
-    cr_assert_leq(v->smem + (uint32_t)a->walk.cols * tmaring_dtype_bytes(v->dtype), m->stages);
+    cr_assert_leq(v->smem + (uint32_t)a->walk.cols * tmaring_dtype_bytes(v->dtype), m->columns);
+  }
+  if (a->columns_staged) {
+    const int64_t values = tmaring_column_seats(a) * a->column_output_count * tmaring_column_stride(a);
+    cr_assert_leq(m->columns + values * (plan->code.wide ? 8 : 4), m->stages);
   }
 }
 
@@ -190,7 +218,8 @@ static void expect_walk(const tmaring_plan *plan, const tmaring_args *a, int64_t
 {
   const tmaring_walk *w = &a->walk;
   cr_assert_eq(w->rows, rows);
-  cr_assert_eq(w->tiles, w->spread ? rows * w->pieces : tmaring_ceil_div(rows, w->tile_rows));
+  cr_assert_eq(w->tiles, tmaring_ceil_div(rows, (int64_t)w->tile_rows * w->chunk) * (w->spread ? w->pieces : 1));
+  cr_assert(w->chunk == 1 || a->column_output_count > 0);
   cr_assert_geq(w->workers, 1);
   cr_assert_geq(w->slots * w->workers, w->tiles);
   cr_assert(w->order != TMARING_ORDER_TICKET || w->policy == TMARING_POLICY_EXACT);
@@ -215,7 +244,17 @@ static void expect_sound(const tmaring_plan *plan, noise *n)
     expect_memory(plan, &a, tmaring__plan_variant(plan, rows[i])->ctas_per_sm);
     expect_scope(plan, &a);
     expect_roles(plan, &a);
+    cr_assert_leq(a.column_output_count ? TMARING_PARTIALS_OFFSET : 0, tmaring_workspace_bytes(plan, rows[i]));
   }
+}
+
+/* What the checker has to say about a few of its row counts. */
+static void expect_proven(const draft *d, const tmaring_plan *plan, noise *n)
+{
+  const int64_t rows = noise_below(n, 3000);
+  tmaring_args a;
+  if (d->options.policy == TMARING_POLICY_UNSAFE || tmaring_plan_args(plan, rows, &a) != TMARING_OK) return;
+  cr_assert_eq(tmaring_check(plan, rows, NULL), TMARING_OK, "%s", tmaring_last_detail());
 }
 
 /* ---- the run ---- */
@@ -251,6 +290,7 @@ Test(plan_random, accepted_plans_are_sound, .timeout = 120)
     if (plan) {
       accepted += 1;
       expect_sound(plan, &n);
+      expect_proven(&d, plan, &n);
     } else {
       cr_assert(status == TMARING_ERROR_UNSUPPORTED || status == TMARING_ERROR_CAPACITY, "%s: %s",
                 tmaring_status_name(status), tmaring_last_detail());

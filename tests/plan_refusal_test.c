@@ -243,7 +243,7 @@ typedef struct tensor_case {
 
 #define TENSOR(dtype, rows, cols, pitch, alignment)                                                                    \
   {                                                                                                                    \
-    sizeof(tmaring_tensor), dtype, rows, cols, pitch, alignment                                                        \
+    sizeof(tmaring_tensor), dtype, rows, cols, pitch, alignment, 0, 0, 0                                               \
   }
 
 /* y = x * w[N] + v[M] over [100,256]: tensors x, w, v, y. */
@@ -262,10 +262,14 @@ Test(plan_refusal, tensors_are_named, .timeout = 10)
       {1, TENSOR(TMARING_F32, 100, 256, 0, 0), TMARING_ERROR_SHAPE, {"w.rows", "got 100", "needs 1"}},
       {2, TENSOR(TMARING_F32, 100, 256, 0, 0), TMARING_ERROR_SHAPE, {"v.cols", "got 256", "needs 1"}},
       {2, TENSOR(TMARING_F32, 99, 1, 0, 0), TMARING_ERROR_SHAPE, {"v.rows", "got 99", "100: M of x"}},
-      {2, TENSOR(TMARING_F32, 100, 1, 2, 0), TMARING_ERROR_SHAPE, {"v.pitch", "got 2", "needs 1"}},
+      {2, TENSOR(TMARING_F32, 100, 1, -2, 0), TMARING_ERROR_SHAPE, {"v.pitch", "got -2", "at least 1"}},
+      {2, TENSOR(TMARING_F32, 100, 1, (int64_t)1 << 60, 0), TMARING_ERROR_SHAPE, {"v.pitch", "at most", NULL}},
       {3, TENSOR(TMARING_F32, 100, 257, 0, 0), TMARING_ERROR_SHAPE, {"y.cols", "got 257", "256: N of x"}},
       {3, TENSOR(TMARING_F32, 101, 256, 0, 0), TMARING_ERROR_SHAPE, {"y.rows", "got 101", "100: M of x"}},
-      {3, {7, TMARING_F32, 100, 256, 0, 0}, TMARING_ERROR_ARGUMENT, {"y.size", "got 7", "TMARING_TENSOR_INIT"}},
+      {3,
+       {7, TMARING_F32, 100, 256, 0, 0, 0, 0, 0},
+       TMARING_ERROR_ARGUMENT,
+       {"y.size", "got 7", "TMARING_TENSOR_INIT"}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     char what[32];

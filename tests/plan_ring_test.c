@@ -172,7 +172,7 @@ Test(plan_ring, workers_are_trimmed_to_the_work, .timeout = 10)
     cr_expect_eq(draft_args(plan, 10).walk.workers, order == TMARING_ORDER_SPLIT ? 3 : 10);
     cr_expect_eq(draft_args(plan, 1).walk.workers, 1);
     cr_expect_eq(draft_args(plan, 8191).walk.workers, 132);
-    cr_expect_eq(tmaring_workspace_bytes(plan), order == TMARING_ORDER_TICKET ? TMARING_WORKSPACE_BYTES : 0u);
+    cr_expect_eq(tmaring_workspace_bytes(plan, 1000), order == TMARING_ORDER_TICKET ? TMARING_WORKSPACE_BYTES : 0u);
     tmaring_plan_free(plan);
   }
   draft_free(&d);

@@ -26,9 +26,16 @@ Test(plan, dtype_names, .timeout = 10)
   cr_expect_eq(tmaring_dtype_parse("bf16", &dtype), TMARING_OK);
   cr_expect_eq(dtype, TMARING_BF16);
   cr_expect_str_eq(tmaring_dtype_name(TMARING_F16), "f16");
-  cr_expect_null(tmaring_dtype_name((tmaring_dtype)7));
-  cr_expect_eq(tmaring_dtype_parse("f64", &dtype), TMARING_ERROR_TYPE);
-  cr_expect_not_null(strstr(tmaring_last_detail(), "f64"));
+  cr_expect_null(tmaring_dtype_name((tmaring_dtype)TMARING_DTYPE_COUNT));
+  cr_expect_null(tmaring_dtype_name((tmaring_dtype)-1));
+  for (int i = 0; i < TMARING_DTYPE_COUNT; ++i) {
+    cr_expect_eq(tmaring_dtype_parse(tmaring_dtype_name((tmaring_dtype)i), &dtype), TMARING_OK);
+    cr_expect_eq((int)dtype, i);
+  }
+  cr_expect_eq(tmaring_dtype_parse("f8", &dtype), TMARING_ERROR_TYPE);
+  cr_expect_not_null(strstr(tmaring_last_detail(), "got \"f8\""), "%s", tmaring_last_detail());
+  cr_expect_not_null(strstr(tmaring_last_detail(), "f32 f16 bf16 f64 e4m3 e5m2 i8 i32 i64"), "%s",
+                     tmaring_last_detail());
 }
 
 /* Columns, pitch of the input, alignment of the input, types: and whether all runs are whole 16-byte units. */

@@ -158,7 +158,7 @@ Test(reference, right_arithmetic_passes, .timeout = 20)
   sheet s;
   for (int f = 0; f < 4; ++f) {
     for (int k = 0; k < 4; ++k) {
-      for (int dtype = 0; dtype < TMARING_DTYPE_COUNT; ++dtype) {
+      for (int dtype = 0; dtype < RECIPE_DTYPES; ++dtype) {
         const mutant m = {formulas[f], (tmaring_dtype)dtype, kinds[k], RIGHT};
         cr_expect_eq(run_mutant(&s, &m), 0, "%s, type %d, data %d", recipe_find(m.formula)->name, dtype, k);
       }
@@ -219,17 +219,57 @@ Test(reference, small_types_round_to_nearest_even, .timeout = 10)
   cr_expect_eq(number_round(TMARING_BF16, 1.0 + 3 * 0x1p-8), 1.0 + 0x1p-6);
   cr_expect_eq(number_half_ulp(TMARING_F16, 1.5), 0x1p-11);
   cr_expect_eq(number_half_ulp(TMARING_BF16, 3.0), 0x1p-7);
+  cr_expect_eq(number_round(TMARING_F64, 0.1), 0.1);
+  cr_expect_eq(number_round(TMARING_F32, 0.1), 0x1.99999ap-4);
 }
 
-static void check_bits(tmaring_dtype dtype, uint16_t bits, double value)
+/* fp8 saturates; a value just past a midpoint goes up, also where f16 or bf16 would first make it the midpoint. */
+Test(reference, fp8_rounds_once_and_saturates, .timeout = 10)
 {
-  uint16_t written;
-  number_write(dtype, &written, value);
-  cr_expect_eq(written, bits, "%g as %04x, not %04x", value, written, bits);
-  cr_expect_eq(number_read(dtype, &bits), value, "%04x", bits);
+  cr_expect_eq(number_round(TMARING_E4M3, 17.0), 16.0);
+  cr_expect_eq(number_round(TMARING_E4M3, 19.0), 20.0);
+  cr_expect_eq(number_round(TMARING_E4M3, 17.0 + 0x1p-20), 18.0);
+  cr_expect_eq(number_round(TMARING_E4M3, 1e9), 448.0);
+  cr_expect_eq(number_round(TMARING_E4M3, -INFINITY), -448.0);
+  cr_expect_eq(number_round(TMARING_E4M3, 0x1p-10), 0.0);
+  cr_expect_eq(number_round(TMARING_E4M3, 3 * 0x1p-10), 0x1p-8);
+  cr_expect_eq(number_round(TMARING_E5M2, 9.0), 8.0);
+  cr_expect_eq(number_round(TMARING_E5M2, 11.0), 12.0);
+  cr_expect_eq(number_round(TMARING_E5M2, INFINITY), 57344.0);
+  cr_expect(isnan(number_round(TMARING_E4M3, NAN)));
+  cr_expect_eq(number_least(TMARING_E4M3), 0x1p-9);
+  cr_expect_eq(number_least(TMARING_E5M2), 0x1p-16);
+  cr_expect_eq(number_least(TMARING_F32), 0x1p-149);
 }
 
-Test(reference, bits_of_small_types, .timeout = 10)
+Test(reference, integers_round_to_even_and_saturate, .timeout = 10)
+{
+  int64_t whole;
+  cr_expect_eq(number_round(TMARING_I8, 2.5), 2.0);
+  cr_expect_eq(number_round(TMARING_I8, -3.5), -4.0);
+  cr_expect_eq(number_round(TMARING_I8, 127.4), 127.0);
+  cr_expect_eq(number_round(TMARING_I8, 1e6), 127.0);
+  cr_expect_eq(number_round(TMARING_I8, -INFINITY), -128.0);
+  cr_expect_eq(number_round(TMARING_I8, NAN), 0.0);
+  cr_expect_eq(number_round(TMARING_I32, 1e10), 2147483647.0);
+  cr_expect_eq(number_round(TMARING_I32, -1e10), -2147483648.0);
+  number_write(TMARING_I64, &whole, 1e30);
+  cr_expect_eq(whole, INT64_MAX);
+  number_write(TMARING_I64, &whole, -1e30);
+  cr_expect_eq(whole, INT64_MIN);
+  number_write(TMARING_I64, &whole, -100.0);
+  cr_expect_eq(whole, -100);
+}
+
+static void check_bits(tmaring_dtype dtype, uint64_t bits, double value)
+{
+  uint64_t written = 0;
+  number_write(dtype, &written, value);
+  cr_expect_eq(written, bits, "%g as %llx, not %llx", value, (unsigned long long)written, (unsigned long long)bits);
+  cr_expect_eq(number_read(dtype, &bits), value, "%llx", (unsigned long long)bits);
+}
+
+Test(reference, bits_of_the_types, .timeout = 10)
 {
   check_bits(TMARING_F16, 0x3c00, 1.0);
   check_bits(TMARING_F16, 0xc000, -2.0);
@@ -242,4 +282,25 @@ Test(reference, bits_of_small_types, .timeout = 10)
   check_bits(TMARING_BF16, 0xc040, -3.0);
   check_bits(TMARING_BF16, 0x0001, 0x1p-133);
   check_bits(TMARING_BF16, 0x7f80, INFINITY);
+  check_bits(TMARING_F32, 0xc0000000, -2.0);
+  check_bits(TMARING_F64, 0x3ff8000000000000, 1.5);
+  check_bits(TMARING_E4M3, 0x7e, 448.0);
+  check_bits(TMARING_E4M3, 0xb8, -1.0);
+  check_bits(TMARING_E4M3, 0x08, 0x1p-6);
+  check_bits(TMARING_E4M3, 0x07, 7 * 0x1p-9);
+  check_bits(TMARING_E5M2, 0x7b, 57344.0);
+  check_bits(TMARING_E5M2, 0x3c, 1.0);
+  check_bits(TMARING_E5M2, 0x81, -0x1p-16);
+  check_bits(TMARING_I8, 0x80, -128.0);
+  check_bits(TMARING_I32, 0xfffffffe, -2.0);
+  check_bits(TMARING_I64, 0xffffffffffffff9c, -100.0);
+}
+
+Test(reference, special_codes_are_read, .timeout = 10)
+{
+  static const uint8_t e4m3[] = {0x7f, 0xff}, e5m2[] = {0x7d, 0x7f, 0xfe};
+  for (int i = 0; i < 2; ++i) cr_expect(isnan(number_read(TMARING_E4M3, &e4m3[i])));
+  for (int i = 0; i < 3; ++i) cr_expect(isnan(number_read(TMARING_E5M2, &e5m2[i])));
+  cr_expect_eq(number_read(TMARING_E5M2, (const uint8_t[]){0x7c}), INFINITY);
+  cr_expect_eq(number_read(TMARING_E5M2, (const uint8_t[]){0xfc}), -INFINITY);
 }

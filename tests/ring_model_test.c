@@ -76,10 +76,22 @@ static void play_grid(total *t, small_spec spec, int stages, int staged, int red
   }
 }
 
+/* The modes of a cluster. */
+static void play_cluster_grid(total *t, small_spec spec, int stages)
+{
+  for (spec.mode = SMALL_CTA_BARRIER; spec.mode <= SMALL_MBARRIER; ++spec.mode) {
+    for (spec.stages = 1; spec.stages <= stages; ++spec.stages) {
+      for (spec.distance = 0; spec.distance < spec.stages; ++spec.distance) {
+        for (spec.staged = 0; spec.staged <= 2; ++spec.staged) play_trips(t, spec, 1);
+      }
+    }
+  }
+}
+
 static small_spec base_spec(void)
 {
   small_spec s = {SMALL_WS, 1, 0, 2, 1, 2, 0, 0, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP,
-                  0,        0, 0, 0};
+                  0,        0, 0, 0, 0, 0};
   return s;
 }
 
@@ -128,6 +140,80 @@ Test(ring_model, rows_in_pieces, .timeout = 120)
   s.pieces = 3;
   play_grid(&t, s, 2, 1, 1);
   total_end(&t, "rows in pieces");
+}
+
+/* CTAs with a ring each, in every order of all their roles: two of them, two of two warps, three, with edges, and with
+ * surplus fills that are computed and not stored. */
+Test(ring_model, rows_shared_by_ctas, .timeout = 300)
+{
+  total t = total_begin();
+  small_spec s = base_spec();
+  s.inputs = s.warps = s.per_row = 1;
+  s.cluster = 2;
+  for (s.reductions = 0; s.reductions < 3; ++s.reductions) play_cluster_grid(&t, s, 3);
+  s.reductions = 1;
+  s.edges = 1;
+  play_cluster_grid(&t, s, 2);
+  s.edges = 0;
+  s.surplus = 2;
+  s.policy = TMARING_POLICY_WRAP;
+  play_cluster_grid(&t, s, 2);
+  s.surplus = 0;
+  s.cluster = 3;
+  play_cluster_grid(&t, s, 2);
+  s.cluster = 2;
+  s.warps = s.per_row = 2;
+  play_cluster_grid(&t, s, 2);
+  total_end(&t, "rows shared by CTAs");
+}
+
+/* Tiles of several fills with accumulators of their own, the last of which has fewer rows, and fills with none. */
+Test(ring_model, chunks_of_fills, .timeout = 120)
+{
+  total t = total_begin();
+  small_spec s = base_spec();
+  s.inputs = 1;
+  for (s.chunk = 1; s.chunk <= 3; ++s.chunk) play_grid(&t, s, 2, 1, 1);
+  s.chunk = 3;
+  s.edges = 1;
+  play_grid(&t, s, 2, 2, 1);
+  total_end(&t, "chunks of fills");
+}
+
+Test(ring_model, chunks_of_shared_rows_pieces_tickets_and_surplus, .timeout = 120)
+{
+  total t = total_begin();
+  small_spec s = base_spec();
+  s.inputs = 1;
+  s.chunk = 3;
+  s.surplus = 2;
+  s.policy = TMARING_POLICY_WRAP;
+  play_grid(&t, s, 2, 1, 1);
+  s.surplus = 0;
+  s.policy = TMARING_POLICY_EXACT;
+  s.order = TMARING_ORDER_TICKET;
+  play_grid(&t, s, 2, 1, 1);
+  s.per_row = 2;
+  s.reductions = 1;
+  s.pieces = 2;
+  play_grid(&t, s, 2, 1, 1);
+  s.order = TMARING_ORDER_BLOCKED;
+  play_grid(&t, s, 2, 1, 1);
+  s.pieces = 0;
+  play_grid(&t, s, 2, 1, 1);
+  total_end(&t, "chunks, other rings");
+}
+
+/* A fill that reads nothing still goes through the full barrier, and takes a stage over. */
+Test(ring_model, fills_without_inputs, .timeout = 120)
+{
+  total t = total_begin();
+  small_spec s = base_spec();
+  s.inputs = 0;
+  play_grid(&t, s, 3, 2, 1);
+  s.order = TMARING_ORDER_TICKET;
+  play_grid(&t, s, 2, 2, 1);
+  total_end(&t, "fills without inputs");
 }
 
 Test(ring_model, tickets, .timeout = 120)
@@ -196,7 +282,7 @@ Test(ring_model, F09_one_arrival_and_all_bytes_per_fill, .timeout = 30)
   for (int trips = 1; trips <= 2; ++trips) {
     small_ring r;
     tmaring__fault_note fault;
-    tmaring__env env;
+    tmaring__team team;
     uint64_t seed = TMARING__LAZY;
     small_spec s = base_spec();
     tmaring__ring_state *state;
@@ -207,16 +293,16 @@ Test(ring_model, F09_one_arrival_and_all_bytes_per_fill, .timeout = 30)
     small_ring_make(&r, &s);
     state = malloc(r.ring.bytes);
     cr_assert_not_null(state);
-    tmaring__ring_start(&r.ring, state, &fault);
-    tmaring__schedule_begin(&env, &r.ring, state, &fault);
-    env.actor = r.ring.issuer;
-    r.ring.step(&env); /* the producer alone, until it ends or blocks */
+    tmaring__team_make(&team, &r.ring);
+    tmaring__team_start(&team, state, &fault);
+    team.env[0].actor = r.ring.issuer;
+    r.ring.step(&team.env[0]); /* the producer alone, until it ends or blocks */
     for (int i = 0; i < trips; ++i) {
       const tmaring__mbarrier *full = &tmaring__at_stage(&r.ring, state, (uint32_t)i)->full;
       cr_assert_eq(full->pending, 0);
       cr_assert_eq(full->tx, 64 * 4 * 2); /* two rows of 64 floats */
     }
-    while (tmaring__schedule_turn(&env, &seed) != TMARING__DONE) continue;
+    while (tmaring__schedule_turn(&team, &seed) != TMARING__DONE) continue;
     cr_assert_eq(fault.kind, TMARING__FAULT_NONE, "%s", fault.text);
     cr_assert_eq(tmaring__at_stage(&r.ring, state, 0)->full.phase, 1);
     free(state);

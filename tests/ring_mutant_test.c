@@ -12,7 +12,7 @@
 #define MUTANTS(X)                                                                                                     \
   X(control, "", NONE)                                                                                                 \
   X(full_wait_dropped, "wdcdmdwscs", READ_EARLY)                                                                       \
-  X(empty_wait_dropped, "wdmdws", NONE)                                                                                \
+  X(empty_wait_dropped, "wdmdwswz", NONE)                                                                              \
   X(full_parity_wrong, "wdcdmdwscs", READ_EARLY)                                                                       \
   X(empty_parity_wrong, "wdmdws", NONE)                                                                                \
   X(full_count_restarted, "wdcdmdws", NONE)                                                                            \
@@ -27,7 +27,7 @@
   X(copy_dropped, "wdcdmd", NONE)                                                                                      \
   X(fence_dropped, "wscsms", NONE)                                                                                     \
   X(edge_fence_dropped, "wece", NONE)                                                                                  \
-  X(wait_read_dropped, "wscsms", NONE)                                                                                 \
+  X(wait_read_dropped, "wscsmswz", NONE)                                                                               \
   X(wait_read_one_late, "wscsms", NONE)                                                                                \
   X(store_before_unit_barrier, "gs", STORE_EARLY)                                                                      \
   X(group_barrier_dropped, "gdgs", SCRATCH)                                                                            \
@@ -36,6 +36,17 @@
   X(lead_one_too_far, "wdws", LEAD)                                                                                    \
   X(ticket_not_put, "wt", NONE)                                                                                        \
   X(barrier_initialised_twice, "wdcdmd", LIVE)                                                                         \
+  X(one_buffer_of_partials, "gdxdys", SCRATCH)                                                                         \
+  X(cluster_barrier_dropped, "xdxsyd", SCRATCH)                                                                        \
+  X(second_cluster_barrier_dropped, "xdys", SCRATCH)                                                                   \
+  X(cluster_barrier_of_one_cta, "xdyd", SCRATCH)                                                                       \
+  X(cluster_end_dropped, "xdxsyd", PEER)                                                                               \
+  X(cluster_trips_differ, "xdyd", SCRATCH)                                                                             \
+  X(columns_begin_dropped, "wkckmkgk", COLUMNS)                                                                        \
+  X(columns_end_dropped, "wkckmkgk", COLUMNS)                                                                          \
+  X(columns_begin_twice, "wkck", COLUMNS)                                                                              \
+  X(columns_end_twice, "wkck", COLUMNS)                                                                                \
+  X(columns_end_with_the_first_fill, "wkmk", COLUMNS)                                                                  \
   X(trip_one_short, "wdcdmd", NONE)
 
 typedef enum mutant_id {
@@ -129,6 +140,39 @@ static void mutant_ticket_put(tmaring__env *e, uint32_t stage, int64_t tile)
   if (mutant != mutant_ticket_not_put) tmaring__role_ticket_put(e, stage, tile);
 }
 
+static void mutant_columns(tmaring__env *e, const tmaring_fill *fill, int end)
+{
+  if (mutant == (end ? mutant_columns_end_dropped : mutant_columns_begin_dropped)) return;
+  tmaring__role_columns(e, fill, end);
+  if (mutant == (end ? mutant_columns_end_twice : mutant_columns_begin_twice)) tmaring__role_columns(e, fill, end);
+}
+
+/* Rounds that are all even leave their partial results in the same buffer. */
+static void mutant_partial(tmaring__env *e, int32_t pass)
+{
+  if (mutant == mutant_one_buffer_of_partials) tmaring__env_actor(e)->rounds += 1;
+  tmaring__role_partial(e, pass);
+}
+
+static int mutant_skips_cluster(const void *frame, int in_rows)
+{
+  if (!in_rows) return mutant == mutant_cluster_end_dropped;
+  if (mutant == mutant_second_cluster_barrier_dropped) return ((const tmaring_rows_frame *)frame)->pass == 1;
+  return mutant == mutant_cluster_barrier_dropped;
+}
+
+static uint32_t mutant_arrive_cluster(tmaring__env *e)
+{
+  if (mutant == mutant_cluster_barrier_of_one_cta) return tmaring__role_arrive_cta(e);
+  return tmaring__role_arrive_cluster(e);
+}
+
+static int mutant_passed_cluster(tmaring__env *e, uint32_t generation)
+{
+  if (mutant == mutant_cluster_barrier_of_one_cta) return tmaring__role_passed_cta(e, generation);
+  return tmaring__role_passed_cluster(e, generation);
+}
+
 static int mutant_fill_stores(const tmaring_fill *fill, int has_pieces, int32_t passes)
 {
   if (mutant == mutant_surplus_stored && !fill->valid) return 1;
@@ -147,7 +191,9 @@ static const tmaring_args *mutant_args(const tmaring__env *e)
 static const tmaring_walk *mutant_walk(const tmaring__env *e)
 {
   static tmaring_walk shorter;
-  if (mutant != mutant_trip_one_short || e->actor != 1) return &e->ring->walk;
+  const int shortened = (mutant == mutant_trip_one_short && e->actor == 1) ||
+                        (mutant == mutant_cluster_trips_differ && e->ring->walk.rank == 1);
+  if (!shortened) return &e->ring->walk;
   shorter = e->ring->walk;
   shorter.slots -= 1;
   return &shorter;
@@ -166,8 +212,12 @@ static const tmaring_walk *mutant_walk(const tmaring__env *e)
 #undef ROLE_WAIT_READ
 #undef ROLE_GROUP_SYNC
 #undef ROLE_CTA_SYNC
+#undef ROLE_CLUSTER_SYNC
 #undef ROLE_TICKET_PUT
 #undef ROLE_ACCUMULATE
+#undef ROLE_PARTIAL
+#undef ROLE_COLUMNS_BEGIN
+#undef ROLE_COLUMNS_END
 #undef ROLE_ARGS
 #undef ROLE_WALK
 #define ROLE_TRY_FULL(e, stage, parity)                     mutant_try_full(e, stage, parity)
@@ -179,6 +229,9 @@ static const tmaring_walk *mutant_walk(const tmaring__env *e)
 #define ROLE_LOAD(e, tensor, stage, offset, address, bytes) mutant_load(e, tensor, stage, offset, address, bytes)
 #define ROLE_FENCE(e)                                       mutant_fence(e, sizeof *f == sizeof(tmaring_issue_frame))
 #define ROLE_TICKET_PUT(e, stage, tile)                     mutant_ticket_put(e, stage, tile)
+#define ROLE_PARTIAL(e, fill, iteration, pass)              mutant_partial(e, pass)
+#define ROLE_COLUMNS_BEGIN(e, fill)                         mutant_columns(e, fill, 0)
+#define ROLE_COLUMNS_END(e, fill)                           mutant_columns(e, fill, 1)
 #define ROLE_ARGS(e)                                        mutant_args(e)
 #define ROLE_WALK(e)                                        mutant_walk(e)
 #define tmaring_fill_stores(fill, has_pieces, passes)       mutant_fill_stores(fill, has_pieces, passes)
@@ -201,10 +254,17 @@ static const tmaring_walk *mutant_walk(const tmaring__env *e)
     if (mutant == mutant_cta_barrier_dropped) break;                                                                   \
     TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta);                                           \
   } while (0)
+/* After partial results, or at the end: told apart by the frame. */
+#define ROLE_CLUSTER_SYNC(f, e)                                                                                        \
+  do {                                                                                                                 \
+    if (mutant_skips_cluster(f, sizeof *(f) == sizeof(tmaring_rows_frame))) break;                                     \
+    TMARING__BARRIER(f, mutant_arrive_cluster, mutant_passed_cluster);                                                 \
+  } while (0)
 #define ROLE_ACCUMULATE(e, fill, stage, iteration, pass)                                                               \
   do {                                                                                                                 \
     if (mutant == mutant_release_before_read) TMARING__VISIBLE(tmaring__role_release(e, stage));                       \
     tmaring__role_accumulate(e, fill, stage, iteration, pass);                                                         \
+    if (mutant == mutant_columns_end_with_the_first_fill && (fill)->first_fill) tmaring__role_columns(e, fill, 1);     \
   } while (0)
 
 #include "tmaring/abi/roles.h"
@@ -213,20 +273,34 @@ static TMARING__ROLE_STEP(mutant_step);
 
 /* ---- rings ---- */
 
-/* Two letters: mode (w ws, c CTA barrier, m mbarrier, g ws with rows shared by warps) and kind (d direct, s staged in
- * place, e edges, w surplus fills by wrap, t tickets). */
+static void share_with_peers(small_spec *s)
+{
+  s->cluster = 2;
+  s->reductions = 2;
+  s->warps = s->inputs = 1;
+  s->stages = 2;
+  s->trips = 3;
+}
+
+/* Two letters: mode (w ws, c CTA barrier, m mbarrier, g ws with rows shared by warps, x and y as c and m with rows shared
+ * by two CTAs) and kind (d direct, s staged in
+ * place, e edges, w surplus fills by wrap, t tickets, k column reductions over chunks of fills, z no inputs and staged). */
 static small_spec spec_of(const char *letters)
 {
   small_spec s = {SMALL_WS, 3, 1, 2, 1, 2, 0, 7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP,
-                  0,        0, 0, 0};
-  if (letters[0] == 'c') s.mode = SMALL_CTA_BARRIER;
-  if (letters[0] == 'm') s.mode = SMALL_MBARRIER;
+                  0,        0, 0, 0, 0, 0};
+  if (letters[0] == 'c' || letters[0] == 'x') s.mode = SMALL_CTA_BARRIER;
+  if (letters[0] == 'm' || letters[0] == 'y') s.mode = SMALL_MBARRIER;
+  if (letters[0] == 'x' || letters[0] == 'y') share_with_peers(&s);
   if (letters[0] == 'g') s.per_row = 2;
-  if (letters[0] == 'g') s.reductions = 1;
-  if (letters[1] == 's' || letters[1] == 'w') s.staged = 1;
+  if (letters[0] == 'g') s.reductions = 2;
+  if (letters[1] == 's' || letters[1] == 'w' || letters[1] == 'z') s.staged = 1;
   if (letters[1] == 'e') s.edges = 1;
   if (letters[1] == 'w') s.surplus = 2;
   if (letters[1] == 'w') s.policy = TMARING_POLICY_WRAP;
+  if (letters[1] == 'k') s.chunk = 2;
+  if (letters[1] == 'k') s.trips = 3;
+  if (letters[1] == 'z') s.inputs = 0;
   if (letters[1] == 't') s.order = TMARING_ORDER_TICKET;
   return s;
 }
@@ -260,7 +334,8 @@ static const char *mark(const tmaring__fault_note *note)
 
 Test(ring_mutants, control_passes, .timeout = 120)
 {
-  static const char *const rings[] = {"wd", "cd", "md", "ws", "cs", "ms", "we", "ce", "gd", "gs", "ww", "wt"};
+  static const char *const rings[] = {"wd", "cd", "md", "ws", "cs", "ms", "we", "ce", "gd", "gs", "ww", "wt",
+                                      "wk", "ck", "mk", "gk", "wz", "cz", "mz", "xd", "yd", "xs", "ys"};
   mutant = mutant_control;
   for (size_t i = 0; i < sizeof rings / sizeof *rings; ++i) {
     const small_spec spec = spec_of(rings[i]);

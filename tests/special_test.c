@@ -85,7 +85,7 @@ static void run_all(const venue *v)
   for (size_t f = 0; f < sizeof formulas / sizeof *formulas; ++f) {
     tmaring_formula *formula = NULL;
     cr_assert_eq(tmaring_formula_parse(&formula, formulas[f]), TMARING_OK, "%s", tmaring_last_detail());
-    cr_assert_eq(tmaring_formula_evaluate(formula, 1, COLS, oracle, NULL), TMARING_OK);
+    cr_assert_eq(tmaring_formula_evaluate(formula, 1, COLS, oracle, NULL, NULL), TMARING_OK);
     memset(y, 0xa5, sizeof y);
     cr_assert(v->place->upload(data[1], y, sizeof y));
     cr_assert_eq(run(v, formula, data), TMARING_OK, "%s: %s", formulas[f], tmaring_last_detail());

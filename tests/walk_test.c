@@ -14,7 +14,7 @@ static tmaring_walk walk_make(int64_t rows, int32_t workers, int32_t order, int3
   w.workers = workers;
   w.order = order;
   w.policy = policy;
-  w.tile_rows = w.pieces = w.passes = w.split_stages = 1;
+  w.tile_rows = w.chunk = w.pieces = w.passes = w.split_stages = 1;
   w.piece_cols = w.cols;
   tmaring_walk_set_rows(&w, rows);
   return w;
@@ -120,17 +120,29 @@ typedef struct census {
   const tmaring_walk *walk;
   uint32_t *seen; /* per row and piece: passes that were valid */
   int64_t invalid;
+  int64_t begun, ended, empty; /* tiles by their first and last fills; fills past the last row */
 } census;
+
+/* A chunk's fills may reach past the last row, and then hold none. */
+static void expect_extent(const tmaring_walk *w, const tmaring_fill *fill)
+{
+  if (fill->rows == 0 && w->chunk > 1) {
+    cr_assert_geq(fill->row, w->rows);
+    return;
+  }
+  cr_assert(fill->rows >= 1 && fill->row >= 0 && fill->row + fill->rows <= w->rows, "rows %lld + %d of %lld",
+            (long long)fill->row, fill->rows, (long long)w->rows);
+  cr_assert_eq(fill->chunk, w->spread || w->chunk > 1 ? fill->row / ((int64_t)w->chunk * w->tile_rows) : fill->chunk);
+}
 
 static void see_census(void *context, const tmaring_fill *fill, int64_t raw_tile)
 {
   census *c = context;
   const tmaring_walk *w = c->walk;
   (void)raw_tile;
-  cr_assert(fill->rows >= 1 && fill->row >= 0 && fill->row + fill->rows <= w->rows, "rows %lld + %d of %lld",
-            (long long)fill->row, fill->rows, (long long)w->rows);
+  expect_extent(w, fill);
   cr_assert(fill->cols >= 1 && fill->col >= 0 && fill->col + fill->cols <= w->cols);
-  cr_assert(w->pieces == 1 || fill->rows == 1);
+  cr_assert(w->pieces == 1 || fill->rows <= 1);
   const int32_t piece = w->pieces == 1 ? 0 : fill->col / w->piece_cols;
   cr_assert_eq(fill->cols, w->pieces == 1           ? w->cols
                            : piece == w->pieces - 1 ? w->cols - piece * w->piece_cols
@@ -139,6 +151,9 @@ static void see_census(void *context, const tmaring_fill *fill, int64_t raw_tile
     c->invalid += 1;
     return;
   }
+  c->begun += fill->first_fill;
+  c->ended += fill->last_fill;
+  c->empty += fill->rows == 0;
   for (int32_t r = 0; r < fill->rows; ++r) {
     uint32_t *seen = &c->seen[(fill->row + r) * w->pieces + piece];
     cr_assert_eq(*seen, (uint32_t)fill->pass, "passes come in order");
@@ -154,7 +169,7 @@ static tmaring_walk random_walk(noise *n)
   w.order = noise_below(n, 4);
   w.policy = w.order == TMARING_ORDER_TICKET ? TMARING_POLICY_EXACT : noise_below(n, 3);
   w.cols = 1 + noise_below(n, 300);
-  w.tile_rows = w.pieces = w.passes = 1;
+  w.tile_rows = w.chunk = w.pieces = w.passes = 1;
   w.piece_cols = w.cols;
   if (noise_below(n, 3) == 0) {
     w.piece_cols = 1 + noise_below(n, w.cols);
@@ -164,6 +179,7 @@ static tmaring_walk random_walk(noise *n)
   } else {
     w.tile_rows = 1 + noise_below(n, 20);
   }
+  if (noise_below(n, 3) == 0) w.chunk = 1 + noise_below(n, 6);
   w.split_stages = 1 + noise_below(n, 8);
   w.workers = 1 + noise_below(n, noise_below(n, 2) ? 7 : 140);
   tmaring_walk_set_rows(&w, noise_below(n, 2) ? sizes[noise_below(n, 12)] : noise_below(n, 700));
@@ -173,12 +189,14 @@ static tmaring_walk random_walk(noise *n)
 static void expect_covered(const tmaring_walk *w)
 {
   const int64_t cells = w->rows * w->pieces;
-  census c = {w, calloc((size_t)cells + 1, sizeof *c.seen), 0};
+  census c = {w, calloc((size_t)cells + 1, sizeof *c.seen), 0, 0, 0, 0};
   int64_t ticket = 0;
   cr_assert_not_null(c.seen);
   for (int32_t worker = 0; worker < w->workers; ++worker) walk_worker(w, worker, &ticket, see_census, &c);
   for (int64_t i = 0; i < cells; ++i) cr_assert_eq(c.seen[i], (uint32_t)w->passes, "cell %lld", (long long)i);
   if (w->policy != TMARING_POLICY_WRAP) cr_assert_eq(c.invalid, 0, "only wrapped slots are surplus fills");
+  cr_assert(c.begun == w->tiles && c.ended == w->tiles, "each tile begins and ends once");
+  if (w->chunk == 1) cr_assert_eq(c.empty, 0);
   free(c.seen);
 }
 
@@ -188,6 +206,29 @@ Test(walk, every_row_once_under_every_order_and_policy, .timeout = 60)
   for (int i = 0; i < 1500; ++i) {
     const tmaring_walk w = random_walk(&n);
     expect_covered(&w);
+  }
+}
+
+/* Rows of a chunk, one after another, whoever has the tile: the numbers of its fills do not depend on order or
+ * workers. */
+Test(walk, chunks_are_cut_alike_in_every_order, .timeout = 10)
+{
+  for (int32_t order = TMARING_ORDER_SPLIT; order <= TMARING_ORDER_TICKET; ++order) {
+    tmaring_walk w = walk_make(1000, 7, order, TMARING_POLICY_EXACT);
+    w.tile_rows = 4;
+    w.chunk = 9;
+    tmaring_walk_set_rows(&w, 1000);
+    cr_expect_eq(w.tiles, 28);
+    for (int64_t tile = 0; tile < w.tiles; ++tile) {
+      for (int32_t part = 0; part < 9; ++part) {
+        tmaring_fill fill;
+        tmaring_walk_fill(&w, tile, part, &fill);
+        cr_assert_eq(fill.row, 36 * tile + 4 * part);
+        cr_assert_eq(fill.rows, fill.row < 1000 ? 4 : 0);
+        cr_assert_eq(fill.chunk, tile);
+        cr_assert(fill.first_fill == (part == 0) && fill.last_fill == (part == 8));
+      }
+    }
   }
 }
 
@@ -213,7 +254,7 @@ Test(walk, exact_and_skip_visit_the_same_tiles, .timeout = 60)
   for (int i = 0; i < 600; ++i) {
     tmaring_walk w = random_walk(&n);
     int64_t ticket = 0;
-    if (w.order == TMARING_ORDER_TICKET || w.pieces > 1) continue;
+    if (w.order == TMARING_ORDER_TICKET || w.pieces > 1 || w.chunk > 1) continue;
     for (int32_t worker = 0; worker < w.workers; ++worker) {
       skip.count = exact.count = 0;
       w.policy = TMARING_POLICY_SKIP;

@@ -18,7 +18,7 @@ int main(void)
   int failed = tmaring_formula_parse(&formula, "y = x + x") ||
                tmaring_plan_create(&plan, formula, (tmaring_tensor[]){matrix, matrix}, 2, &machine, NULL) ||
                tmaring_prepare(&kernel, plan, TMARING_BACKEND_CPU) ||
-               !(launch.workspace = malloc(tmaring_workspace_bytes(plan) + 1)) ||
+               !(launch.workspace = malloc(tmaring_workspace_bytes(plan, launch.rows) + 1)) ||
                tmaring_workspace_init(kernel, launch.workspace, NULL) || tmaring_launch(kernel, &launch, NULL);
   printf("%s; y[999][255] = %g\n", failed ? tmaring_last_detail() : "ok", y[999][255]);
 

@@ -25,13 +25,16 @@
 // What the ring calls for each row. One pass, no reduction of the ring's own, results staged over the input.
 struct row_scan {
   static constexpr int kInputs = 1, kOutputs = 1, kReductions = 0, kPasses = 1;
-  static constexpr bool kGroup = false, kStaged = true, kEdges = false, kPieces = false, kDebug = false;
+  static constexpr bool kGroup = false, kCluster = false, kStaged = true, kEdges = false, kPieces = false;
+  static constexpr bool kColumns = false, kDebug = false;
 
   static __device__ void specialise(tmaring_args *a)
   {
     a->input_count = a->output_count = 1;
     a->scope.kind = TMARING_SCOPE_WARP;
+    a->walk.chunk = a->walk.cluster = 1;
     a->input[0].dense = a->output[0].dense = 1;
+    a->input[0].group_rows = a->output[0].group_rows = 0;
     a->input[0].elem_bytes = a->output[0].elem_bytes = 4;
   }
   template <class E> __device__ void begin(E *) {}
@@ -92,7 +95,7 @@ static tmaring_args make_args(const float *x, float *y, int rows, int cols, int 
   a.walk.order = TMARING_ORDER_CYCLIC;
   a.walk.policy = TMARING_POLICY_EXACT;
   a.walk.tile_rows = warps; // a row per warp and fill
-  a.walk.pieces = a.walk.passes = a.walk.split_stages = 1;
+  a.walk.chunk = a.walk.pieces = a.walk.passes = a.walk.split_stages = 1;
   tmaring_walk_set_rows(&a.walk, rows);
   a.cta.mode = TMARING_MODE_WARP_SPECIALIZED;
   a.cta.release = TMARING_RELEASE_WARP;
@@ -107,7 +110,7 @@ static tmaring_args make_args(const float *x, float *y, int rows, int cols, int 
   a.input_count = a.output_count = 1;
   a.input[0] = make_stream(x, rows, cols, warps);
   a.output[0] = make_stream(y, rows, cols, warps); // slot 0 as well: in place
-  tmaring_smem_layout(&a.smem, a.stages, a.input[0].slot_bytes, 0, 0);
+  tmaring_smem_layout(&a.smem, a.stages, a.input[0].slot_bytes, 0, 0, 0);
   return a;
 }
 

@@ -34,11 +34,12 @@ TMARING_API void tmaring_kernel_free(tmaring_kernel *kernel);
         for it before any global access */
 
 typedef struct tmaring_launch_params {
-  size_t size;                /* sizeof(tmaring_launch_params), set by TMARING_LAUNCH_PARAMS_INIT */
-  int64_t rows;               /* M >= 0; 0 succeeds without a launch, and data may then be NULL */
+  size_t size;  /* sizeof(tmaring_launch_params), set by TMARING_LAUNCH_PARAMS_INIT */
+  int64_t rows; /* M >= 0; 0 succeeds without a launch, and data may then be NULL, but for column reductions: their
+                   outputs are written (sum 0, mean NaN, max -inf), and data has their addresses */
   const int64_t *rows_device; /* NULL, or where the device reads M, at most `rows` */
   void *const *data;          /* address of each tensor parameter, in formula order */
-  const float *scalars;       /* value of each scalar parameter, or NULL where all have defaults */
+  const double *scalars;      /* value of each scalar parameter, or NULL where all have defaults */
   void *workspace;            /* tmaring_workspace_bytes, initialised; one per launch that may run at the same time */
   uint32_t flags;             /* TMARING_LAUNCH_* */
 } tmaring_launch_params;
@@ -55,8 +56,9 @@ TMARING_API tmaring_status tmaring_workspace_init(const tmaring_kernel *kernel, 
 /* Enqueues the kernel. Never loads, allocates, synchronises or locks; may be captured. Addresses are device addresses
  * (cuda) or host addresses (cpu: runs to its end before returning; stream is ignored).
  * stream NULL and the legacy handle mean the legacy default stream of the calling thread's current context, the
- * per-thread handle that thread's own default stream; with no current context the kernel's own is used for the call. An
- * output may be exactly an input (same address, dtype and pitch); any other overlap is ERROR_ALIAS. Errors: ARGUMENT,
+ * per-thread handle that thread's own default stream; with no current context the kernel's own is used for the call. A
+ * matrix output may be exactly an [M,N] input (same address, dtype, pitch and groups of rows); any other overlap of an
+ * output is ERROR_ALIAS. Column reductions take a second kernel, enqueued behind the first. Errors: ARGUMENT,
  * ALIGNMENT (an address is less aligned than the plan was told), ALIAS, NOT_PREPARED (the stream belongs to another
  * context), DRIVER; cpu: CHECK (the emulator saw a fault). Any thread, also at the same time, each launch with a
  * workspace of its own. */

@@ -51,10 +51,12 @@ typedef struct tmaring_plan_options {
 
 TMARING_API void tmaring_plan_options_init(tmaring_plan_options *options);
 
-/* Makes a plan. tensors[i] describes tensor parameter i of the formula (count = tmaring_formula_tensor_count). options
- * may be NULL. The plan keeps what it needs of its arguments; it is the caller's (tmaring_plan_free) and immutable: any
- * number of threads may use it. Needs no GPU and no driver. Errors: ARGUMENT, TYPE, SHAPE (a tensor does not fit its
- * parameter), ALIGNMENT, UNSUPPORTED, CAPACITY (with both numbers), MEMORY. */
+/* Makes a plan. tensors[i] describes tensor parameter i of the formula (count = tmaring_formula_tensor_count).
+ * options may be NULL. The plan keeps what it needs of its arguments; it is the caller's (tmaring_plan_free) and
+ * immutable: any number of threads may use it. Needs no GPU and no driver. Column reductions give the same bits for
+ * the same data, types, alignment and options other than order, policy and workers: on any number of SMs, with any
+ * hint of M. Errors: ARGUMENT, TYPE, SHAPE (a tensor does not fit its parameter), ALIGNMENT, UNSUPPORTED, CAPACITY
+ * (with both numbers), MEMORY. */
 TMARING_API tmaring_status tmaring_plan_create(tmaring_plan **plan, const tmaring_formula *formula,
                                                const tmaring_tensor *tensors, int32_t count,
                                                const tmaring_machine *machine, const tmaring_plan_options *options);
@@ -101,8 +103,9 @@ typedef struct tmaring_check_report {
  * ring model. ERROR_CHECK with the place of the first fault. report may be NULL. */
 TMARING_API tmaring_status tmaring_check(const tmaring_plan *plan, int64_t rows, tmaring_check_report *report);
 
-/* Bytes of workspace a launch needs: 0 unless the walk uses tickets. */
-TMARING_API size_t tmaring_workspace_bytes(const tmaring_plan *plan);
+/* Bytes of workspace that launches of up to `rows` rows need: 0 unless the walk uses tickets or the formula reduces
+ * columns (then it grows with the rows, to a fraction of the input's size). From a multiple of 16. */
+TMARING_API size_t tmaring_workspace_bytes(const tmaring_plan *plan, int64_t rows);
 
 #ifdef __cplusplus
 }

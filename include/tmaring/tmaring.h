@@ -1,4 +1,4 @@
-/* Everything, in flow order: describe, plan, check, prepare, launch. */
+/* Everything, in flow order: describe, plan, check, prepare, launch; or ready ops. */
 #ifndef TMARING_H
 #define TMARING_H
 
@@ -9,5 +9,6 @@
 #include "formula.h"
 #include "plan.h"
 #include "launch.h"
+#include "ops.h"
 
 #endif

@@ -5,7 +5,7 @@
 // every timed replay 512 MiB are read, so that no operand is in L2; variants take turns; medians of 15 rounds. Random
 // data. The first set's result is compared with the formula in double before anything is timed.
 //
-//   scripts/bench/build.sh && build-bench/peer_compare [section ...]      sections: big small rmsnorm tune launch
+//   scripts/bench/build.sh && build-bench/peer_compare [section ...]      sections: big small rmsnorm tune launch prepare
 #include <cub/device/device_transform.cuh>
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -223,7 +223,7 @@ struct Op {
     tmaring_formula_free(formula);
     if (status != TMARING_OK) return false;
     must(tmaring_prepare(&kernel, plan, TMARING_BACKEND_CUDA), "prepare");
-    CK(cudaMalloc(&workspace, std::max<size_t>(16, tmaring_workspace_bytes(plan))));
+    CK(cudaMalloc(&workspace, std::max<size_t>(16, tmaring_workspace_bytes(plan, p.m))));
     must(tmaring_workspace_init(kernel, workspace, stream), "workspace");
     return true;
   }
@@ -536,6 +536,45 @@ void section_launch(char *vectors)
               bare, ours, median(gaps), planning);
 }
 
+tmaring_kernel *prepared(const tmaring_plan *plan, float *ms)
+{
+  tmaring_kernel *kernel;
+  const auto begin = std::chrono::steady_clock::now();
+  must(tmaring_prepare(&kernel, plan, TMARING_BACKEND_CUDA), "prepare");
+  *ms = std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return kernel;
+}
+
+// tmaring_prepare of formulas that are not built in: compiled by NVRTC, then from the cache on disk. Every constant is a
+// kernel of its own. TMARING_CACHE_DIR must name an empty folder.
+void section_prepare(char *)
+{
+  std::vector<float> first, cached;
+  float ms;
+  for (int i = 0; i < 6; ++i) {
+    char text[160];
+    std::snprintf(text, sizeof text, "rmsnorm(x[M,N], w[N]) = x * rsqrt(mean(x * x) + %d.0625e-6) * w", i + 1);
+    tmaring_machine machine;
+    tmaring_machine_h200(&machine);
+    tmaring_formula *formula;
+    must(tmaring_formula_parse(&formula, text), "parse");
+    tmaring_tensor t[3] = {TMARING_TENSOR_INIT, TMARING_TENSOR_INIT, TMARING_TENSOR_INIT};
+    for (auto &q : t) q.dtype = TMARING_BF16, q.rows = 16384, q.cols = 4096;
+    t[1].rows = 1;
+    tmaring_plan *plan;
+    must(tmaring_plan_create(&plan, formula, t, 3, &machine, nullptr), "plan");
+    tmaring_kernel_free(prepared(plan, &ms));
+    first.push_back(ms);
+    tmaring_kernel_free(prepared(plan, &ms));
+    cached.push_back(ms);
+    tmaring_plan_free(plan);
+    tmaring_formula_free(formula);
+  }
+  std::printf("\nprepare, rmsnorm bf16 with a constant of its own: the first by NVRTC %.0f ms, later ones %.0f ms; from the "
+              "cache on disk %.2f ms (medians of %zu)\n",
+              first[0], median(first), median(cached), cached.size());
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -562,7 +601,8 @@ int main(int argc, char **argv)
                   {"small", section_small},
                   {"rmsnorm", section_rmsnorm},
                   {"tune", section_tune},
-                  {"launch", section_launch}};
+                  {"launch", section_launch},
+                  {"prepare", section_prepare}};
   for (auto &s : sections) {
     bool wanted = argc == 1;
     for (int i = 1; i < argc; ++i) wanted = wanted || std::strcmp(argv[i], s.name) == 0;

@@ -19,7 +19,10 @@ draft draft_make(const char *formula, tmaring_dtype dtype, int64_t rows, int64_t
     d.tensor[i] = empty;
     d.tensor[i].dtype = dtype;
     d.tensor[i].rows = parameter.shape == TMARING_SHAPE_ROW ? 1 : rows;
-    d.tensor[i].cols = parameter.shape == TMARING_SHAPE_COLUMN ? 1 : cols;
+    d.tensor[i].cols = parameter.shape == TMARING_SHAPE_COLUMN   ? 1
+                       : parameter.shape == TMARING_SHAPE_DOUBLE ? 2 * cols
+                       : parameter.shape == TMARING_SHAPE_GROUP  ? tmaring_ceil_div(cols, parameter.group_cols)
+                                                                 : cols;
   }
   tmaring_machine_h200(&d.machine);
   tmaring_plan_options_init(&d.options);

@@ -5,7 +5,7 @@
 
 #include "tmaring/tmaring.h"
 
-#define DRAFT_MAX_TENSORS 20
+#define DRAFT_MAX_TENSORS 32
 
 typedef struct draft {
   tmaring_formula *formula;

@@ -5,6 +5,7 @@
 
 #include "tally.h"
 
+/* Bodies run trials with field_run, or op_trial_count. */
 typedef void field_body(const venue *v, tally *sum);
 
 /* Runs a trial and counts it. */

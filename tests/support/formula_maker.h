@@ -5,9 +5,10 @@
 
 #include <stdint.h>
 
-enum { MADE_TEXT_BYTES = 8000, MADE_INPUTS = 8, MADE_NAMES = 3 };
+enum { MADE_TEXT_BYTES = 8000, MADE_INPUTS = 12, MADE_NAMES = 3 };
 
-/* Names of the inputs that a formula may have, and their shapes as written: two of each. */
+/* Names of the inputs that a formula may have, and their shapes as written. p is read by halves or by even and odd
+ * columns; k holds whole numbers below the number of columns; casts may take the type of x. */
 extern const char *const made_inputs[MADE_INPUTS][2];
 
 typedef struct made_output {
@@ -18,10 +19,10 @@ typedef struct made_output {
 typedef struct made_formula {
   char text[MADE_TEXT_BYTES];
   int32_t outputs;
-  made_output output[MADE_NAMES + 1]; /* every name that may be an output */
+  made_output output[MADE_NAMES + 2]; /* every name that may be an output */
 } made_formula;
 
-/* The formula of a seed, for inputs in [-2, 2] that are exact in fp32 and rows of `cols` columns. */
-void formula_make(made_formula *made, uint64_t seed, int32_t cols);
+/* The formula of a seed, for inputs in [-2, 2] that are exact in fp32 and at least two rows of `cols` columns. */
+void formula_make(made_formula *made, uint64_t seed, int32_t rows, int32_t cols);
 
 #endif

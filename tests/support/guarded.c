@@ -3,16 +3,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+static size_t row_offset(const guarded *g, int64_t row)
+{
+  if (g->group_rows == 0) return (size_t)row * g->pitch_bytes;
+  return (size_t)(row / g->group_rows) * g->group_bytes + (size_t)(row % g->group_rows) * g->pitch_bytes;
+}
+
 int guarded_take(guarded *g, const memory_place *place, int64_t rows, size_t row_bytes, size_t pitch_bytes,
                  size_t shift, size_t band)
 {
-  const size_t bytes = rows > 0 ? (size_t)(rows - 1) * pitch_bytes + row_bytes : 0;
+  return guarded_take_grouped(g, place, rows, row_bytes, pitch_bytes, 0, 0, shift, band);
+}
+
+int guarded_take_grouped(guarded *g, const memory_place *place, int64_t rows, size_t row_bytes, size_t pitch_bytes,
+                         int64_t group_rows, size_t group_bytes, size_t shift, size_t band)
+{
   g->place = place;
-  g->begin = band + shift;
-  g->total = g->begin + bytes + band;
   g->rows = rows;
   g->row_bytes = row_bytes;
   g->pitch_bytes = pitch_bytes;
+  g->group_rows = group_rows;
+  g->group_bytes = group_bytes;
+  g->begin = band + shift;
+  g->total = g->begin + (rows > 0 ? row_offset(g, rows - 1) + row_bytes : 0) + band;
   g->image = malloc(g->total + 1);
   g->after = malloc(g->total + 1);
   g->memory = place->take(g->total);
@@ -34,12 +47,12 @@ void guarded_give(guarded *g)
 
 unsigned char *guarded_row(const guarded *g, int64_t row)
 {
-  return g->image + g->begin + (size_t)row * g->pitch_bytes;
+  return g->image + g->begin + row_offset(g, row);
 }
 
 const unsigned char *guarded_row_after(const guarded *g, int64_t row)
 {
-  return g->after + g->begin + (size_t)row * g->pitch_bytes;
+  return g->after + g->begin + row_offset(g, row);
 }
 
 int guarded_upload(const guarded *g)
@@ -65,7 +78,7 @@ int guarded_intact(const guarded *g, int rows_too, ptrdiff_t *at)
   size_t from = 0;
   for (int64_t r = 0; r <= g->rows; ++r) {
     const int last = r == g->rows || rows_too;
-    const size_t to = last ? g->total : g->begin + (size_t)r * g->pitch_bytes;
+    const size_t to = last ? g->total : g->begin + row_offset(g, r);
     const size_t change = first_change(g, from, to);
     if (change < to) {
       *at = (ptrdiff_t)change - (ptrdiff_t)g->begin;

@@ -17,6 +17,8 @@ typedef struct guarded {
   size_t total, begin; /* bytes of the allocation; where the data begins in it */
   int64_t rows;
   size_t row_bytes, pitch_bytes;
+  int64_t group_rows; /* rows may come in groups, each group_bytes after the one before; 0: one pitch */
+  size_t group_bytes;
   unsigned char *image; /* contents as uploaded */
   unsigned char *after; /* contents as downloaded */
   void *memory;
@@ -33,6 +35,10 @@ typedef struct guarded {
  * of its own that ends with the last byte. The image is all pattern, the rows are all poison. 0: out of memory. */
 int guarded_take(guarded *g, const memory_place *place, int64_t rows, size_t row_bytes, size_t pitch_bytes,
                  size_t shift, size_t band);
+/* The same for rows in groups: row r begins (r / group_rows) * group_bytes + (r % group_rows) * pitch_bytes after row 0.
+ */
+int guarded_take_grouped(guarded *g, const memory_place *place, int64_t rows, size_t row_bytes, size_t pitch_bytes,
+                         int64_t group_rows, size_t group_bytes, size_t shift, size_t band);
 void guarded_give(guarded *g);
 
 /* Row in the image before the run, and after it. */

@@ -103,6 +103,7 @@ static void make_walk(hand_case *c, const tmaring__program *program)
   w->workers = s->workers;
   w->order = s->order;
   w->policy = s->policy;
+  w->chunk = 1;
   w->pieces = s->pieces > 1 ? s->pieces : 1;
   w->piece_cols = (s->cols + w->pieces - 1) / w->pieces;
   if (w->pieces > 1 && c->code.aligned) w->piece_cols = (w->piece_cols + 7) / 8 * 8;
@@ -165,6 +166,7 @@ static void make_vector(const hand_case *c, tmaring_vector *v, const guarded *g)
   v->base = (uint64_t)(uintptr_t)g->data;
   v->dtype = c->spec.dtype;
   v->smem = TMARING_NOT_STAGED;
+  v->pitch = (int64_t)g->pitch_bytes; /* read where it is a value per row */
 }
 
 static void make_tensors(hand_case *c, const tmaring__program *program)
@@ -181,7 +183,7 @@ static void make_tensors(hand_case *c, const tmaring__program *program)
   for (int i = 0; i < program->vector_count; ++i) make_vector(c, &a->vector[i], &c->vector_data[i]);
   if (program->row_scalar_count) make_vector(c, &a->row_scalar[0], &c->column_data);
   if (program->row_output_count) make_vector(c, &a->row_output[0], &c->out);
-  tmaring_smem_layout(&a->smem, a->stages, a->input[0].slot_bytes * (c->spec.staged == 2 ? 2 : 1), 0,
+  tmaring_smem_layout(&a->smem, a->stages, a->input[0].slot_bytes * (c->spec.staged == 2 ? 2 : 1), 0, 0,
                       c->code.group ? (uint32_t)c->spec.warps : 0);
 }
 

@@ -35,6 +35,10 @@ double data_value(noise *n, data_kind kind, int64_t row)
   case DATA_ONES: return 1.0;
   case DATA_ROW_NUMBER: return (double)row;
   case DATA_STEEP: return noise_between(n, -16.0, 16.0);
+  case DATA_WHOLE: {
+    const int32_t whole = noise_below(n, 14) - 7;
+    return whole < 0 ? whole : whole + 1;
+  }
   default: break;
   }
   const double magnitude = noise_between(n, 1.0 / 64.0, 2.0);

@@ -21,7 +21,8 @@ typedef enum data_kind {
   DATA_OFFSET,     /* 100 + [-0.5, 0.5]: a mean that is large beside the spread */
   DATA_ONES,       /* 1 */
   DATA_ROW_NUMBER, /* the row's number */
-  DATA_STEEP       /* [-16, 16]: wide range for exp */
+  DATA_STEEP,      /* [-16, 16]: wide range for exp */
+  DATA_WHOLE       /* -7 .. 7 without 0: sums of them and of their squares are exact in fp32 */
 } data_kind;
 
 double data_value(noise *n, data_kind kind, int64_t row);

@@ -7,7 +7,8 @@
 
 #include "tmaring/abi/base.h"
 
-/* Nearest value of the type, ties to even. */
+/* Nearest value of the type, ties to even. Beyond the largest: infinity (f16, bf16, f32), the largest (fp8, integers).
+ * Integers: 0 for NaN. */
 double number_round(tmaring_dtype dtype, double value);
 /* Writes the nearest value; reads one. Any address. */
 void number_write(tmaring_dtype dtype, void *to, double value);
@@ -17,5 +18,11 @@ void number_read_row(tmaring_dtype dtype, double *to, const void *from, int64_t 
 
 /* Half of the distance between neighbouring values of the type at |value|: what one rounding may cost. */
 double number_half_ulp(tmaring_dtype dtype, double value);
+/* Largest finite value. */
+double number_largest(tmaring_dtype dtype);
+/* Smallest positive value. */
+double number_least(tmaring_dtype dtype);
+/* 1 for i8, i32, i64. */
+int number_is_integer(tmaring_dtype dtype);
 
 #endif

@@ -9,6 +9,8 @@
 
 #define RECIPE_MAX_TENSORS 6
 #define RECIPE_MAX_OUTPUTS 3
+/* The first types of the list, whose arithmetic is fp32: what the bounds below are for. */
+#define RECIPE_DTYPES 3
 
 /* Unit roundoff of fp32. */
 #define U32 (1.0 / 16777216.0)

@@ -34,8 +34,8 @@ tmaring_status rig_prepare(rig *r, const tmaring_plan_options *options)
   status = tmaring_plan_create(&r->plan, r->formula, tensor, 2, &r->venue->machine, &own);
   if (status != TMARING_OK) return status;
   status = tmaring_prepare(&r->kernel, r->plan, r->venue->backend);
-  if (status != TMARING_OK || tmaring_workspace_bytes(r->plan) == 0) return status;
-  if (tmaring_workspace_bytes(r->plan) > TMARING_WORKSPACE_BYTES) return TMARING_ERROR_MEMORY;
+  if (status != TMARING_OK || tmaring_workspace_bytes(r->plan, r->rows) == 0) return status;
+  if (tmaring_workspace_bytes(r->plan, r->rows) > TMARING_WORKSPACE_BYTES) return TMARING_ERROR_MEMORY;
   return tmaring_workspace_init(r->kernel, r->workspace, r->venue->stream);
 }
 

@@ -7,7 +7,7 @@
 static void set_scope(small_ring *r, const small_spec *spec)
 {
   tmaring_args *a = &r->args;
-  a->scope.kind = spec->per_row > 1 ? TMARING_SCOPE_GROUP : TMARING_SCOPE_WARP;
+  a->scope.kind = spec->cluster ? TMARING_SCOPE_CLUSTER : spec->per_row > 1 ? TMARING_SCOPE_GROUP : TMARING_SCOPE_WARP;
   a->scope.vec = r->code.vec = 4;
   a->scope.lanes_log2 = 5;
   a->scope.warps_per_row = spec->per_row;
@@ -25,9 +25,15 @@ static void set_walk(small_ring *r, const small_spec *spec, int cols)
 {
   tmaring_walk *w = &r->args.walk;
   const int slots = spec->trips + spec->surplus, tickets = spec->order == TMARING_ORDER_TICKET;
+  w->chunk = spec->chunk > 0 ? spec->chunk : 1;
   w->pieces = spec->pieces > 0 ? spec->pieces : 1;
   w->cols = cols * w->pieces;
   w->piece_cols = cols;
+  w->cluster = spec->cluster;
+  if (spec->cluster > 0) { /* slices are whole vectors */
+    w->piece_cols = (cols + 3) / 4 * 4;
+    w->cols = w->piece_cols * (spec->cluster - 1) + cols;
+  }
   w->passes = w->pieces > 1 ? r->program.passes : 1;
   w->tile_rows = w->pieces > 1 ? 1 : spec->warps / spec->per_row;
   w->workers = spec->surplus > 0 ? 2 : 1;
@@ -36,7 +42,8 @@ static void set_walk(small_ring *r, const small_spec *spec, int cols)
   w->split_stages = spec->stages;
   w->tiles = spec->surplus > 0 ? slots + spec->trips : spec->trips;
   w->slots = tickets ? w->tiles : slots;
-  w->rows = w->tiles * w->tile_rows;
+  w->rows = w->tiles * w->tile_rows * w->chunk;
+  if (w->chunk > 1 && w->rows > 0) w->rows -= w->tile_rows * (w->chunk - 2) + 1; /* fills with fewer rows, and none */
   tmaring_walk_derive(w);
   r->ring.worker = w->workers - 1;
 }
@@ -56,7 +63,7 @@ static void set_stream(small_ring *r, tmaring_stream *s, int number, uint32_t sl
 
 void small_ring_make(small_ring *r, const small_spec *spec)
 {
-  const uint32_t inputs = (uint32_t)spec->inputs, apart = spec->staged == 2;
+  const uint32_t inputs = (uint32_t)spec->inputs, apart = spec->staged == 2 || inputs == 0;
   memset(r, 0, sizeof *r);
   r->args.abi_version = TMARING_ABI_VERSION;
   r->args.stages = (uint32_t)spec->stages;
@@ -65,8 +72,10 @@ void small_ring_make(small_ring *r, const small_spec *spec)
   r->program.reduction_passes = spec->reductions;
   r->program.passes = spec->reductions + 1;
   r->program.output_count = r->args.output_count = 1;
+  r->program.column_output_count = r->args.column_output_count = spec->chunk > 0;
   r->args.input_count = spec->inputs;
-  r->code.group = spec->per_row > 1;
+  r->code.group = spec->per_row > 1 || spec->cluster > 0;
+  r->code.cluster = spec->cluster > 0;
   r->code.aligned = !spec->edges;
   r->code.staged = spec->staged > 0;
   r->code.pieces = spec->pieces > 1;
@@ -74,7 +83,7 @@ void small_ring_make(small_ring *r, const small_spec *spec)
   set_walk(r, spec, spec->edges ? 33 : 64);
   for (int i = 0; i < spec->inputs; ++i) set_stream(r, &r->args.input[i], i, (uint32_t)i, spec->edges);
   set_stream(r, &r->args.output[0], 8, apart ? inputs : 0, spec->edges);
-  tmaring_smem_layout(&r->args.smem, r->args.stages, (inputs + apart) * r->args.input[0].slot_bytes, 0,
+  tmaring_smem_layout(&r->args.smem, r->args.stages, (inputs + apart) * r->args.output[0].slot_bytes, 0, 0,
                       r->code.group ? (uint32_t)spec->warps : 0);
   r->ring.args = &r->args;
   r->ring.code = &r->code;
@@ -91,9 +100,9 @@ const char *small_ring_text(const small_spec *spec)
   static char text[200];
   snprintf(text, sizeof text,
            "%s S=%d P=%d warps=%d/%d inputs=%d staged=%d trips=%d %s %s release=%d surplus=%d edges=%d reductions=%d "
-           "pieces=%d",
+           "pieces=%d chunk=%d cluster=%d",
            mode[spec->mode], spec->stages, spec->distance, spec->warps, spec->per_row, spec->inputs, spec->staged,
            spec->trips, order[spec->order], policy[spec->policy], spec->release, spec->surplus, spec->edges,
-           spec->reductions, spec->pieces);
+           spec->reductions, spec->pieces, spec->chunk, spec->cluster);
   return text;
 }

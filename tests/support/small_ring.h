@@ -9,7 +9,7 @@ typedef enum small_mode { SMALL_WS, SMALL_CTA_BARRIER, SMALL_MBARRIER, SMALL_MOD
 typedef struct small_spec {
   int mode, stages, distance;
   int warps, per_row; /* consumer warps; warps that share a row */
-  int inputs;         /* copies per fill */
+  int inputs;         /* copies per fill; 0: nothing is read */
   int staged;         /* 0 direct, 1 in place over input 0, 2 staged apart */
   int trips;          /* slots of each worker that hold tiles */
   int order, policy, release;
@@ -17,6 +17,8 @@ typedef struct small_spec {
   int edges;      /* rows of 33 floats from a base of 4 modulo 16 */
   int reductions; /* passes that reduce */
   int pieces;     /* per row; 0: whole rows */
+  int chunk;      /* column reductions over tiles of so many fills (pieces: rows); 0: none. The last tile lacks rows */
+  int cluster;    /* CTAs that share a row, pipelined; all warps of each take part. 0: none do */
 } small_spec;
 
 /* Everything that a ring points at, in one place: not to be moved once made. */

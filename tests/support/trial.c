@@ -178,7 +178,7 @@ static int furnish_all(trial_state *s)
 
 static int prepare(trial_state *s)
 {
-  const size_t bytes = tmaring_workspace_bytes(s->plan);
+  const size_t bytes = tmaring_workspace_bytes(s->plan, s->trial->rows);
   const tmaring_status status = tmaring_prepare(&s->kernel, s->plan, s->venue->backend);
   if (status != TMARING_OK) return trial_fail_call(s, status, "tmaring_prepare");
   if (bytes == 0) return 1;

@@ -54,6 +54,10 @@ void trial_lay_out(trial *t, trial_layout layout);
  * in the environment overrides options.release. Any thread that the venue's context is current in. */
 trial_result trial_run(const trial *t, const venue *v);
 
+/* Roundings along the longest chain of additions of a row, from the order of the plan's scope; and of a column. */
+double trial_row_depth(const tmaring_args *args);
+double trial_column_depth(const tmaring_args *args);
+
 /* One line that names the case: "rmsnorm f16 [131,257] ws-y cyclic skip warp bulk S3 P-1". */
 void trial_name(const trial *t, char *text, size_t size);
 

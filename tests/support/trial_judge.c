@@ -17,15 +17,23 @@ typedef struct judge {
   double depth;
 } judge;
 
-/* Roundings along the longest chain of additions, from the scope's order: vector by halves, steps of a thread, lanes,
- * warps; one more step for a frame that does not begin at a vector. */
-static double sum_depth(const tmaring_args *args)
+/* Vector by halves, steps of a thread, lanes, warps; one more step for a frame that does not begin at a vector. */
+double trial_row_depth(const tmaring_args *args)
 {
   const tmaring_scope *s = &args->scope;
   const int64_t per_step = (int64_t)s->vec << s->lanes_log2;
   const int64_t steps =
       tmaring_ceil_div(args->walk.cols, per_step * tmaring_max_i64(1, s->warps_per_row)) + args->walk.pieces;
   return (double)(steps + 4 + s->lanes_log2 + s->warps_per_row);
+}
+
+/* The rows of a chunk, at most; the partial results of a strand; the strands. */
+double trial_column_depth(const tmaring_args *args)
+{
+  const tmaring_walk *w = &args->walk;
+  const int64_t partials = tmaring_column_chunks(w) * tmaring_column_seats(args);
+  const int64_t rows = tmaring_min_i64(w->rows, (int64_t)w->chunk * w->tile_rows);
+  return (double)(rows + tmaring_ceil_div(partials, TMARING_COLUMN_STRANDS) + 5);
 }
 
 static int take(judge *j)
@@ -145,7 +153,8 @@ static int ask_oracle(judge *j)
     j->oracle[i] = spread_out(s, &s->tensor[i]);
     if (!j->oracle[i]) return trial_fail(s, "no memory for the oracle");
   }
-  const tmaring_status status = tmaring_formula_evaluate(s->formula, s->trial->rows, s->trial->cols, j->oracle, NULL);
+  const tmaring_status status =
+      tmaring_formula_evaluate(s->formula, s->trial->rows, s->trial->cols, j->oracle, NULL, NULL);
   return status == TMARING_OK ? 1 : trial_fail_call(s, status, "tmaring_formula_evaluate");
 }
 
@@ -177,7 +186,7 @@ int trial_judge(trial_state *s)
   judge j;
   memset(&j, 0, sizeof j);
   j.state = s;
-  j.depth = sum_depth(&s->result->args);
+  j.depth = trial_row_depth(&s->result->args);
   int well = judge_guards(s) && take(&j) && (!s->trial->oracle || ask_oracle(&j));
   for (int64_t r = 0; well && r < s->trial->rows; ++r) well = judge_row(&j, r);
   if (well) keep_rows(s);

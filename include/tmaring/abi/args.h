@@ -12,39 +12,49 @@
 #define TMARING_MAX_REDUCTIONS 8 /* per pass */
 #define TMARING_MAX_PASSES     8
 
-/* A [N] or [M] tensor: contiguous. */
+/* A [N] tensor (contiguous), [M] tensor or [M,N/k] tensor. */
 typedef struct tmaring_vector {
   tmaring_u64 base;
   tmaring_i32 dtype;
-  tmaring_u32 smem; /* [N] inputs: offset of the copy in shared memory; TMARING_NOT_STAGED: read from global memory */
+  tmaring_u32 smem;  /* [N] inputs: offset of the copy in shared memory; TMARING_NOT_STAGED: read from global memory */
+  tmaring_i64 pitch; /* [M], [M,N/k]: bytes between the values of two rows */
+  tmaring_i64 step;  /* [M,N/k]: bytes between the values of two groups */
 } tmaring_vector;
 
 #define TMARING_NOT_STAGED 0xffffffffu
+
+/* Address of the value of a row, [M] or [M,N/k], and of group `g` of columns. */
+TMARING_FN tmaring_u64 tmaring_vector_address(const tmaring_vector *v, tmaring_i64 row, tmaring_i32 g)
+{
+  return v->base + (tmaring_u64)(row * v->pitch) + (tmaring_u64)(g * v->step);
+}
 
 /* Dynamic shared memory, in this order. Offsets in bytes from its 128-byte aligned start.
  *
  *     0         full barriers   8 * S
  *     8 S       empty barriers  8 * S
  *     16 S      tickets         8 * S     tile number handed from the producer to the consumers
- *     scratch   partial results 2 * TMARING_MAX_REDUCTIONS * consumer warps * 4   (cross-warp scopes only)
+ *     scratch   partial results 2 * TMARING_MAX_REDUCTIONS * consumer warps * 8   (cross-warp scopes only)
  *     vectors   [N] inputs that are kept in shared memory, each from a multiple of 16
+ *     columns   accumulators of column reductions, [seats][column outputs][N rounded up to 8]; only where they fit
  *     stages    S * stage_bytes, from a multiple of 128: per stage a slot per input, then a slot per output that is
  *               staged apart from the input (in place: the output's slot is the input's) */
 typedef struct tmaring_smem {
-  tmaring_u32 full, empty, tickets, scratch, vectors, stages;
+  tmaring_u32 full, empty, tickets, scratch, vectors, columns, stages;
   tmaring_u32 stage_bytes;
   tmaring_u32 total;
 } tmaring_smem;
 
 TMARING_FN void tmaring_smem_layout(tmaring_smem *m, tmaring_u32 stages, tmaring_u32 stage_bytes,
-                                    tmaring_u32 vector_bytes, tmaring_u32 cross_warps)
+                                    tmaring_u32 vector_bytes, tmaring_u32 column_bytes, tmaring_u32 cross_warps)
 {
   m->full = 0;
   m->empty = 8 * stages;
   m->tickets = 16 * stages;
   m->scratch = 24 * stages;
-  m->vectors = (tmaring_u32)tmaring_round_up(m->scratch + 2u * TMARING_MAX_REDUCTIONS * cross_warps * 4u, 16);
-  m->stages = (tmaring_u32)tmaring_round_up(m->vectors + vector_bytes, 128);
+  m->vectors = (tmaring_u32)tmaring_round_up(m->scratch + 2u * TMARING_MAX_REDUCTIONS * cross_warps * 8u, 16);
+  m->columns = (tmaring_u32)tmaring_round_up(m->vectors + vector_bytes, 16);
+  m->stages = (tmaring_u32)tmaring_round_up(m->columns + column_bytes, 128);
   m->stage_bytes = stage_bytes;
   m->total = m->stages + stages * stage_bytes;
 }
@@ -80,8 +90,53 @@ typedef struct tmaring_args {
   tmaring_vector row_scalar[TMARING_MAX_VECTORS]; /* [M] inputs */
   tmaring_vector row_output[TMARING_MAX_VECTORS]; /* [M] outputs */
   float scalar[TMARING_MAX_SCALARS];
+  double wide_scalar[TMARING_MAX_SCALARS]; /* the same for programs in double */
+  tmaring_i32 group_input_count, group_output_count, column_output_count;
+  tmaring_i32 columns_staged;   /* 1: column accumulators are in shared memory; 0: in the workspace */
+  tmaring_u64 partials_address; /* workspace: partial results of column reductions, see below */
+  tmaring_vector group_input[TMARING_MAX_VECTORS];   /* [M,N/k] inputs */
+  tmaring_vector group_output[TMARING_MAX_VECTORS];  /* [M,N/k] outputs */
+  tmaring_vector column_output[TMARING_MAX_VECTORS]; /* [N] outputs */
 } tmaring_args;
 
+/* Workspace: the counters of tickets, and from TMARING_PARTIALS_OFFSET the partial results of column reductions: per
+ * column output `chunks * seats` rows of N (rounded up to 8) values, fp32 or double. A *seat* is a place for a row among
+ * those that a CTA handles at a time; each seat has an accumulator of its own, so that who adds to it, and in which
+ * order, depends on the rows of the chunk alone. A second kernel joins the rows of a column: strand j of
+ * TMARING_COLUMN_STRANDS takes rows j, j + STRANDS, ... in this order; then strand j joins strand j + 8, 4, 2, 1. */
 #define TMARING_WORKSPACE_BYTES 16
+#define TMARING_PARTIALS_OFFSET 256
+#define TMARING_COLUMN_STRANDS  16
+
+TMARING_FN tmaring_i32 tmaring_column_seats(const tmaring_args *a)
+{
+  return tmaring_cta_consumer_warps(&a->cta) / a->scope.warps_per_row * (32 >> a->scope.lanes_log2);
+}
+
+/* Seat of a thread. */
+TMARING_FN tmaring_i32 tmaring_column_seat(const tmaring_args *a, const tmaring_seat *seat)
+{
+  return seat->unit * (32 >> a->scope.lanes_log2) + seat->row;
+}
+
+/* Values between two rows of accumulators or partial results. */
+TMARING_FN tmaring_i64 tmaring_column_stride(const tmaring_args *a)
+{
+  return (tmaring_i64)tmaring_round_up((tmaring_u64)a->walk.cols, 8);
+}
+
+TMARING_FN tmaring_i64 tmaring_column_chunks(const tmaring_walk *w)
+{
+  return w->spread ? w->tiles / w->pieces : w->tiles;
+}
+
+/* First value of partial row (output, chunk, seat) in a launch of walk `w` (of this launch's real M). */
+TMARING_FN tmaring_i64 tmaring_partial_index(const tmaring_args *a, const tmaring_walk *w, tmaring_i32 output,
+                                             tmaring_i64 chunk, tmaring_i32 seat)
+{
+  const tmaring_i32 seats = tmaring_column_seats(a);
+  const tmaring_i64 rows = tmaring_column_chunks(w) * seats;
+  return (output * rows + chunk * seats + seat) * tmaring_column_stride(a);
+}
 
 #endif

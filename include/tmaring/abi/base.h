@@ -7,7 +7,7 @@
 #define TMARING_ABI_BASE_H
 
 /* Version of everything in abi/ that is laid out in memory: a kernel refuses arguments of another version. */
-#define TMARING_ABI_VERSION 1
+#define TMARING_ABI_VERSION 2
 
 typedef signed int tmaring_i32;
 typedef unsigned int tmaring_u32;
@@ -31,18 +31,36 @@ typedef unsigned short tmaring_u16;
 TMARING_STATIC_ASSERT(sizeof(tmaring_i32) == 4 && sizeof(tmaring_i64) == 8, "fixed widths");
 TMARING_STATIC_ASSERT(sizeof(void *) == 8, "64-bit addresses");
 
-/* Element types of tensors in memory. Arithmetic is fp32. */
+/* Element types of tensors in memory. X(enumerator, value, name, bytes). Arithmetic is fp32, or double where a tensor is
+ * f64 or an [M,N] tensor is i32. i64 is for labels: [M] inputs, and [M] outputs that hold a column number. */
+#define TMARING_DTYPE_LIST(X)                                                                                          \
+  X(F32, 0, "f32", 4)                                                                                                  \
+  X(F16, 1, "f16", 2)                                                                                                  \
+  X(BF16, 2, "bf16", 2)                                                                                                \
+  X(F64, 3, "f64", 8)                                                                                                  \
+  X(E4M3, 4, "e4m3", 1) /* fp8 without infinities: largest 448, NaN 0x7f and 0xff */                                   \
+  X(E5M2, 5, "e5m2", 1) /* fp8 with infinities: largest finite 57344 */                                                \
+  X(I8, 6, "i8", 1)                                                                                                    \
+  X(I32, 7, "i32", 4)                                                                                                  \
+  X(I64, 8, "i64", 8)
+
 typedef enum tmaring_dtype {
-  TMARING_F32 = 0,
-  TMARING_F16 = 1,
-  TMARING_BF16 = 2,
-  TMARING_DTYPE_COUNT = 3
+#define TMARING_DTYPE_ENUM(name, value, text, bytes) TMARING_##name = value,
+  TMARING_DTYPE_LIST(TMARING_DTYPE_ENUM)
+#undef TMARING_DTYPE_ENUM
+      TMARING_DTYPE_COUNT
 } tmaring_dtype;
 
 /* Size of one element in bytes; 0 for a value outside the enum. */
 TMARING_FN tmaring_u32 tmaring_dtype_bytes(tmaring_i32 dtype)
 {
-  return dtype == TMARING_F32 ? 4u : (dtype == TMARING_F16 || dtype == TMARING_BF16) ? 2u : 0u;
+  switch (dtype) {
+#define TMARING_DTYPE_BYTES(name, value, text, bytes)                                                                  \
+  case value: return bytes;
+    TMARING_DTYPE_LIST(TMARING_DTYPE_BYTES)
+#undef TMARING_DTYPE_BYTES
+  }
+  return 0;
 }
 
 TMARING_FN tmaring_i64 tmaring_ceil_div(tmaring_i64 a, tmaring_i64 b)

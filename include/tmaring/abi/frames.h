@@ -94,12 +94,16 @@ TMARING_FN void tmaring_feed_begin(tmaring_feed_frame *f, const tmaring_walk *w,
   tmaring_cursor_init(&f->at);
 }
 
-/* Element phase of a fill's frame (scope.h), taken from input 0 at row `j`. */
+/* Element phase of a fill's frame (scope.h) at row `j`: that of input 0, or of output 0 where nothing is read. */
 TMARING_FN tmaring_i32 tmaring_frame_phase(const tmaring_args *a, const tmaring_fill *fill, tmaring_i32 j,
                                            int has_edges)
 {
-  if (!has_edges) return 0;
-  return tmaring_scope_phase(tmaring_stream_address(&a->input[0], fill->row + j, fill->col), a->input[0].elem_bytes,
+  if (!has_edges || a->scope.fixed) return 0;
+  if (a->input_count > 0)
+    return tmaring_scope_phase(tmaring_stream_address(&a->input[0], fill->row + j, fill->col), a->input[0].elem_bytes,
+                               a->scope.vec);
+  if (a->output_count == 0) return 0;
+  return tmaring_scope_phase(tmaring_stream_address(&a->output[0], fill->row + j, fill->col), a->output[0].elem_bytes,
                              a->scope.vec);
 }
 

@@ -28,6 +28,7 @@
  *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores
  *   ROLE_IS_STORER(e)                  warp-specialized: the thread that stores for its unit
  *   ROLE_IS_GROUP(e)                   rows are shared by several warps
+ *   ROLE_IS_CLUSTER(e)                 and by the CTAs of a cluster; by default 0
  *   ROLE_IS_STAGED(e)                  results go through shared memory and bulk stores
  *   ROLE_HAS_EDGES(e)                  runs may need ordinary loads and stores at their ends
  *   ROLE_HAS_PIECES(e)                 rows longer than a stage
@@ -47,12 +48,16 @@
  *   ROLE_RELEASE_OTHERS(e, stage)                        the same, less the storer's arrival
  *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
  *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
+ *   ROLE_CLUSTER_SYNC(f, e)                              barrier of all CTAs of a cluster, by every thread
  *   ROLE_TICKET_PUT(e, stage, tile) ROLE_TICKET_GET(e, stage, tile) tile number through the stage
  *   ROLE_TICKET_CLAIM(e, tile)                           next tile number from the counter
  *   ROLE_ACCUMULATE(e, fill, stage, iteration, pass)     this warp's part of a pass over its rows
  *   ROLE_PARTIAL(e, fill, iteration, pass)               cross-warp scopes: leave this warp's partial results
  *   ROLE_FINISH(e, fill, iteration, pass)                combine partial results, evaluate what follows from them
- *   ROLE_ROW_STORE(e, fill, iteration)                   store the [M] outputs of the finished rows */
+ *   ROLE_ROW_STORE(e, fill, iteration)                   store the [M] outputs of the finished rows; in a cluster rank 0
+ *   ROLE_HAS_COLUMNS(e)                                  column reductions: tiles are chunks of rows
+ *   ROLE_COLUMNS_BEGIN(e, fill)                          this warp's accumulators of the fill's columns start anew
+ *   ROLE_COLUMNS_END(e, fill)                            and become partial results in the workspace */
 #ifndef ROLE_FN
 #error                                                                                                                 \
     "abi/roles.h is included by a binding that defines ROLE_FN and the other ROLE_ macros; for the frames alone include abi/frames.h"
@@ -63,6 +68,11 @@
 #ifndef ROLE_INPUT
 #define ROLE_INPUT(e, t)  (&ROLE_ARGS(e)->input[t])
 #define ROLE_OUTPUT(e, t) (&ROLE_ARGS(e)->output[t])
+#endif
+
+#ifndef ROLE_IS_CLUSTER
+#define ROLE_IS_CLUSTER(e)      0
+#define ROLE_CLUSTER_SYNC(f, e) ((void)0)
 #endif
 
 ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
@@ -158,10 +168,17 @@ ROLE_FN(tmaring_producer_run)(ROLE_ENV *e, tmaring_producer_frame *f)
   ROLE_END(f);
 }
 
+/* Partial results have two buffers, used in turn. A round's are read after its barrier and before the reader arrives at
+ * the next one; they are written over in the round after that, past this next barrier: where a warp writes, everybody has
+ * read. This holds for the warps of a unit and for those of a cluster. */
 ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_i32 first, last;
   ROLE_BEGIN(f);
+  if (ROLE_HAS_COLUMNS(e) && fill->valid && fill->first_fill) {
+    ROLE_POINT(f);
+    ROLE_COLUMNS_BEGIN(e, fill);
+  }
   tmaring_scope_unit_rows(&ROLE_ARGS(e)->scope, ROLE_UNIT(e), fill->rows, &first, &last);
   f->iterations = tmaring_scope_iterations(&ROLE_ARGS(e)->scope, last - first);
   for (f->iteration = 0; f->iteration < f->iterations; ++f->iteration) {
@@ -174,16 +191,25 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
         if (ROLE_IS_GROUP(e)) {
           ROLE_POINT(f);
           ROLE_PARTIAL(e, fill, f->iteration, f->pass);
-          ROLE_GROUP_SYNC(f, e);
+          if (ROLE_IS_CLUSTER(e)) {
+            ROLE_CLUSTER_SYNC(f, e);
+          } else {
+            ROLE_GROUP_SYNC(f, e);
+          }
         }
         ROLE_POINT(f);
         ROLE_FINISH(e, fill, f->iteration, f->pass);
       }
     }
-    if (fill->valid && fill->last_piece && f->pass_end == ROLE_PASSES(e)) {
+    if (fill->valid && fill->last_piece && f->pass_end == ROLE_PASSES(e) &&
+        (!ROLE_IS_CLUSTER(e) || ROLE_WALK(e)->rank == 0)) {
       ROLE_POINT(f);
       ROLE_ROW_STORE(e, fill, f->iteration);
     }
+  }
+  if (ROLE_HAS_COLUMNS(e) && fill->valid && fill->last_fill) {
+    ROLE_POINT(f);
+    ROLE_COLUMNS_END(e, fill);
   }
   ROLE_END(f);
 }
@@ -272,7 +298,9 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
 }
 
 /* A warp of a pipelined CTA: all warps compute, one thread also feeds the ring and stores. At the top of each step
- * every warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). */
+ * every warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). The CTAs
+ * of a cluster are pipelined: a barrier of the cluster takes every thread. They make the same trip, so that they meet at
+ * it equally often. */
 ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
 {
   ROLE_BEGIN(f);
@@ -347,6 +375,9 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
   }
   if (ROLE_IS_STAGED(e) && ROLE_IS_ISSUER(e)) {
     ROLE_WAIT_READ(f, e, 0);
+  }
+  if (ROLE_IS_CLUSTER(e)) { /* shared memory must outlive its last reader, who may be in another CTA */
+    ROLE_CLUSTER_SYNC(f, e);
   }
   ROLE_END(f);
 }

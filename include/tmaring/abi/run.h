@@ -18,15 +18,18 @@
 
 /* One streamed tensor [M, N] as kernel and emulator see it. */
 typedef struct tmaring_stream {
-  tmaring_u64 base;     /* address of element (0, 0) */
-  tmaring_u64 hull_end; /* address past the last byte that may be read; the hull begins at base */
-  tmaring_i64 pitch;    /* bytes between rows */
+  tmaring_u64 base;        /* address of element (0, 0) */
+  tmaring_u64 hull_end;    /* address past the last byte that may be read; the hull begins at base */
+  tmaring_i64 pitch;       /* bytes between rows, of a group where rows come in groups */
+  tmaring_i64 group_pitch; /* bytes between groups of rows */
+  tmaring_i32 group_rows;  /* rows per group, at most 2^30; 0: one pitch for all rows */
+  tmaring_i32 paired;   /* 1: an element is a pair of neighbours in memory, of which a formula reads even or odd ones */
   tmaring_u32 slot;     /* offset of the tensor's part of a stage, a multiple of 128 */
   tmaring_u32 slot_row; /* bytes between rows in the stage where rows are runs of their own, a multiple of 16 */
   tmaring_u32 slot_bytes;
-  tmaring_i32 dtype; /* tmaring_dtype */
-  tmaring_u32 elem_bytes;
-  tmaring_i32 dense; /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
+  tmaring_i32 dtype;      /* tmaring_dtype */
+  tmaring_u32 elem_bytes; /* of a pair where paired */
+  tmaring_i32 dense;      /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
 } tmaring_stream;
 
 typedef struct tmaring_run {
@@ -42,10 +45,19 @@ typedef struct tmaring_window {
   tmaring_u32 head, tail; /* ordinary bytes at the run's begin and end */
 } tmaring_window;
 
+/* Bytes from row 0 to a row. Rows of a grouped stream are below 2^31 (the planner sees to it). */
+TMARING_FN tmaring_i64 tmaring_stream_row(const tmaring_stream *s, tmaring_i64 row)
+{
+  tmaring_u32 group;
+  if (s->group_rows == 0) return row * s->pitch;
+  group = (tmaring_u32)row / (tmaring_u32)s->group_rows;
+  return (tmaring_i64)group * s->group_pitch + (row - (tmaring_i64)group * s->group_rows) * s->pitch;
+}
+
 /* Address of element (row, col). The one 64-bit multiplication per fill. */
 TMARING_FN tmaring_u64 tmaring_stream_address(const tmaring_stream *s, tmaring_i64 row, tmaring_i32 col)
 {
-  return s->base + (tmaring_u64)(row * s->pitch) + (tmaring_u64)col * s->elem_bytes;
+  return s->base + (tmaring_u64)tmaring_stream_row(s, row) + (tmaring_u64)col * s->elem_bytes;
 }
 
 TMARING_FN tmaring_i32 tmaring_run_count(const tmaring_stream *s, tmaring_i32 rows)
@@ -59,13 +71,13 @@ TMARING_FN tmaring_run tmaring_run_at(const tmaring_stream *s, const tmaring_fil
 {
   tmaring_run r;
   const tmaring_u32 row_bytes = (tmaring_u32)fill->cols * s->elem_bytes;
-  const tmaring_u64 start = tmaring_stream_address(s, fill->row, fill->col);
   if (s->dense) {
+    const tmaring_u64 start = tmaring_stream_address(s, fill->row, fill->col);
     r.address = start + (tmaring_u64)first * row_bytes;
     r.bytes = (tmaring_u32)(last - first) * row_bytes;
     r.offset = (tmaring_u32)(start & (TMARING_BULK - 1)) + (tmaring_u32)first * row_bytes;
   } else {
-    r.address = start + (tmaring_u64)((first + i) * s->pitch);
+    r.address = tmaring_stream_address(s, fill->row + first + i, fill->col);
     r.bytes = row_bytes;
     r.offset = (tmaring_u32)(first + i) * s->slot_row + (tmaring_u32)(r.address & (TMARING_BULK - 1));
   }

@@ -6,13 +6,16 @@
  *
  *     lanes   32/lanes rows at a time in one warp        warp   one row at a time per warp
  *     group   warps_per_row warps share a row                    cta    all consumer warps share a row
+ *     cluster as cta, and the CTAs of a cluster share the row: each has a slice of its columns (walk.h)
  *
  * Frames. A row may start anywhere. Vector i of a row covers elements [i*vec - phase, i*vec - phase + vec): `phase` is
  * the element offset of the row's start from the last vector boundary in memory, so that vectors are aligned where the
  * tensor is. Elements outside [0, n) are masked. Aligned plans have phase 0.
  *
  * Sums: within a vector by halves (TMARING_JOIN_VECTOR), then vector after vector in one accumulator per thread, then a
- * butterfly over the row's lanes (xor lanes/2 ... 1), then warp 0, 1, ... of the unit. */
+ * butterfly over the row's lanes (xor lanes/2 ... 1), then warp 0, 1, ... of the unit. In a cluster that would be long:
+ * there lane l of each warp takes partial results l, l + 32, ... of all warps of rank 0, 1, ..., and a butterfly joins
+ * the lanes. */
 #ifndef TMARING_ABI_SCOPE_H
 #define TMARING_ABI_SCOPE_H
 
@@ -24,7 +27,8 @@ typedef enum tmaring_scope_kind {
   TMARING_SCOPE_LANES = 2,
   TMARING_SCOPE_WARP = 3,
   TMARING_SCOPE_GROUP = 4,
-  TMARING_SCOPE_CTA = 5
+  TMARING_SCOPE_CTA = 5,
+  TMARING_SCOPE_CLUSTER = 6
 } tmaring_scope_kind;
 
 #define TMARING_MAX_VEC 8
@@ -34,11 +38,13 @@ typedef enum tmaring_scope_kind {
 
 typedef struct tmaring_scope {
   tmaring_i32 kind;          /* tmaring_scope_kind, never AUTO */
-  tmaring_i32 vec;           /* elements per thread and step: 16 bytes of the narrowest streamed type */
+  tmaring_i32 vec;           /* elements per thread and step: 16 bytes of the narrowest streamed type, at most 8 */
   tmaring_i32 lanes_log2;    /* lanes per row: 1 << lanes_log2, at most 32 */
   tmaring_i32 warps_per_row; /* divides the consumer warps */
   tmaring_i32 unit_rows;     /* rows of a fill per unit */
   tmaring_i32 chunk_vecs;    /* flat: vectors per warp; else 0 */
+  tmaring_i32 fixed; /* 1: frames start at the row's first element, so that a thread holds the same columns of every
+                                row: column reductions, group reductions */
 } tmaring_scope;
 
 /* A thread's place, fixed for the kernel. */
@@ -113,9 +119,20 @@ TMARING_FN tmaring_i32 tmaring_scope_phase(tmaring_u64 address, tmaring_u32 elem
   return (tmaring_i32)((address / elem_bytes) & (tmaring_u64)(vec - 1));
 }
 
-/* A vector's values joined by halves, for any join(a, b): ((0,1),(2,3)),((4,5),(6,7)). vec is 4 or 8. */
-#define TMARING_JOIN_FOUR(join, v) join(join((v)[0], (v)[1]), join((v)[2], (v)[3]))
+/* A vector's values joined by halves, for any join(a, b): ((0,1),(2,3)),((4,5),(6,7)). vec is 2, 4 or 8. */
+#define TMARING_JOIN_TWO(join, v)  join((v)[0], (v)[1])
+#define TMARING_JOIN_FOUR(join, v) join(TMARING_JOIN_TWO(join, v), TMARING_JOIN_TWO(join, (v) + 2))
 #define TMARING_JOIN_VECTOR(join, v, vec)                                                                              \
-  ((vec) == 4 ? TMARING_JOIN_FOUR(join, v) : join(TMARING_JOIN_FOUR(join, v), TMARING_JOIN_FOUR(join, (v) + (vec)-4)))
+  ((vec) == 2   ? TMARING_JOIN_TWO(join, v)                                                                            \
+   : (vec) == 4 ? TMARING_JOIN_FOUR(join, v)                                                                           \
+                : join(TMARING_JOIN_FOUR(join, v), TMARING_JOIN_FOUR(join, (v) + (vec)-4)))
+
+/* Lanes that share a group of `cols` columns (a power of two, vec .. 32 * vec): neighbours, since frames are fixed. Rows
+ * shorter than a group are one group. */
+TMARING_FN tmaring_i32 tmaring_scope_group_lanes(const tmaring_scope *s, tmaring_i32 cols)
+{
+  const tmaring_i32 lanes = cols / s->vec, row = tmaring_scope_lanes(s);
+  return lanes < row ? lanes : row;
+}
 
 #endif

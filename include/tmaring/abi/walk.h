@@ -1,6 +1,6 @@
 /* The walk: which rows and columns a worker visits, and in which order.
  *
- * Words. A *worker* is a persistent CTA. A *tile* is the unit of work that one worker owns: R whole rows, or one row
+ * Words. A *worker* is a persistent CTA, or a cluster of them that share their rows. A *tile* is the unit of work that one worker owns: R whole rows, or one row
  * cut into pieces, or one piece of one row (spread). A *fill* is what one pass through a ring stage holds: a tile, or
  * one piece of the tile's row in one pass over it. A worker sees its tiles as *slots* 0, 1, 2, ...; where the split
  * does not divide, the last slots of the last workers are *surplus* and the policy says what happens to them.
@@ -37,29 +37,37 @@ typedef enum tmaring_policy {
   TMARING_POLICY_UNSAFE = 3
 } tmaring_policy;
 
+/* CTAs of a cluster, at most: what every device with clusters runs. */
+#define TMARING_MAX_CLUSTER 8
+
 /* No tile lies here or beyond. */
 #define TMARING_FAR_TILE 0x3fffffffffffffffLL
 
 /* How a matrix of rows x cols is cut. The first fields follow from M and the others: tmaring_walk_set_rows. They say
  * orders and policies in numbers, so that role loops need not tell them apart. */
 typedef struct tmaring_walk {
-  tmaring_i64 rows;         /* M */
-  tmaring_i64 tiles;        /* T */
-  tmaring_i64 slots;        /* per worker, before trimming */
-  tmaring_i64 stride;       /* tiles between the first tiles of neighbouring workers */
-  tmaring_i64 limit;        /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
-  tmaring_i64 row_limit;    /* where the last fill is clipped: M; the unsafe policy does not clip */
-  tmaring_i32 step;         /* tiles between a worker's slots */
-  tmaring_i32 cols;         /* N */
-  tmaring_i32 workers;      /* C */
-  tmaring_i32 order;        /* tmaring_order */
-  tmaring_i32 policy;       /* tmaring_policy */
-  tmaring_i32 tile_rows;    /* R: whole rows per tile; 1 where rows are cut into pieces */
-  tmaring_i32 pieces;       /* pieces per row; 1 = whole rows */
+  tmaring_i64 rows;      /* M */
+  tmaring_i64 tiles;     /* T */
+  tmaring_i64 slots;     /* per worker, before trimming */
+  tmaring_i64 stride;    /* tiles between the first tiles of neighbouring workers */
+  tmaring_i64 limit;     /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
+  tmaring_i64 row_limit; /* where the last fill is clipped: M; the unsafe policy does not clip */
+  tmaring_i32 step;      /* tiles between a worker's slots */
+  tmaring_i32 cols;      /* N */
+  tmaring_i32 workers;   /* C */
+  tmaring_i32 order;     /* tmaring_order */
+  tmaring_i32 policy;    /* tmaring_policy */
+  tmaring_i32 tile_rows; /* R: whole rows per fill; 1 where rows are cut into pieces */
+  tmaring_i32 chunk;  /* fills (in pieces: rows) that follow one another in a tile, so that column reductions leave one
+                               partial result per tile; 1 otherwise */
+  tmaring_i32 pieces; /* pieces per row; 1 = whole rows */
   tmaring_i32 piece_cols;   /* columns per piece; the last may be shorter */
   tmaring_i32 passes;       /* times a worker streams all pieces of its row; 1 where pieces == 1 */
   tmaring_i32 spread;       /* 1: each piece is a tile of its own (passes == 1) */
   tmaring_i32 split_stages; /* S of the split order */
+  tmaring_i32 cluster; /* CTAs of a worker: each has the slice [rank * piece_cols, + piece_cols) of the columns of the
+                               same rows. 0, 1: a CTA alone. More: one whole row per fill */
+  tmaring_i32 rank;    /* of this CTA in its cluster; 0 in the arguments of a launch */
 } tmaring_walk;
 
 /* One fill: rows [row, row + rows) x columns [col, col + cols) of the matrix, in pass `pass` over them. */
@@ -72,12 +80,27 @@ typedef struct tmaring_fill {
   tmaring_i32 first_piece; /* 1: accumulators start here */
   tmaring_i32 last_piece;  /* 1: the pass over the row ends here */
   tmaring_i32 valid;       /* 0: surplus fill, never stored */
+  tmaring_i32 first_fill;  /* 1: the tile begins with it */
+  tmaring_i32 last_fill;   /* 1: the tile ends with it */
+  tmaring_i64 chunk;       /* number of the tile's row chunk, for column partials */
 } tmaring_fill;
+
+/* 1 where the CTAs of a cluster share rows. */
+TMARING_FN int tmaring_walk_shared(const tmaring_walk *w)
+{
+  return w->cluster > 1;
+}
+
+/* Columns that a fill holds of a row, at most. */
+TMARING_FN tmaring_i32 tmaring_walk_fill_cols(const tmaring_walk *w)
+{
+  return w->pieces > 1 || tmaring_walk_shared(w) ? w->piece_cols : w->cols;
+}
 
 /* Fills that one tile takes. */
 TMARING_FN tmaring_i32 tmaring_walk_fills_per_tile(const tmaring_walk *w)
 {
-  return w->spread ? 1 : w->pieces * w->passes;
+  return (w->spread ? 1 : w->pieces * w->passes) * w->chunk;
 }
 
 /* Says order and policy in numbers: stride, step and limits, from rows, tiles and slots. */
@@ -96,7 +119,8 @@ TMARING_FN void tmaring_walk_derive(tmaring_walk *w)
 TMARING_FN void tmaring_walk_set_rows(tmaring_walk *w, tmaring_i64 rows)
 {
   w->rows = rows;
-  w->tiles = w->spread ? rows * w->pieces : tmaring_ceil_div(rows, w->tile_rows);
+  w->tiles = tmaring_ceil_div(rows, (tmaring_i64)w->tile_rows * w->chunk);
+  if (w->spread) w->tiles *= w->pieces;
   if (w->order == TMARING_ORDER_SPLIT) {
     const tmaring_i64 groups = tmaring_ceil_div(w->tiles, w->split_stages);
     w->slots = tmaring_ceil_div(groups, w->workers) * w->split_stages;
@@ -145,28 +169,38 @@ TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, t
   const tmaring_i64 tile = tmaring_walk_wrap(w, raw_tile);
   tmaring_i32 piece = 0;
   fill->valid = raw_tile < w->tiles;
+  fill->first_fill = part == 0;
+  fill->last_fill = part == tmaring_walk_fills_per_tile(w) - 1;
   fill->pass = 0;
   fill->first_piece = 1;
   fill->last_piece = 1;
   fill->cols = w->cols;
   fill->col = 0;
+  fill->chunk = tile;
   if (w->pieces == 1) {
-    fill->row = tile * w->tile_rows;
+    fill->row = (tile * w->chunk + part) * w->tile_rows;
     fill->rows = w->tile_rows;
-    if (fill->row + fill->rows > w->row_limit) fill->rows = (tmaring_i32)(w->row_limit - fill->row);
+    if (fill->row + fill->rows > w->row_limit) fill->rows = (tmaring_i32)tmaring_max_i64(0, w->row_limit - fill->row);
+    if (tmaring_walk_shared(w)) {
+      fill->col = w->rank * w->piece_cols;
+      fill->cols = (tmaring_i32)tmaring_min_i64(w->piece_cols, w->cols - fill->col);
+    }
     return;
   }
   if (w->spread) { /* the planner spreads only where all tile indexes fit in 31 bits */
-    fill->row = (tmaring_i64)((tmaring_u32)tile / (tmaring_u32)w->pieces);
+    fill->chunk = (tmaring_i64)((tmaring_u32)tile / (tmaring_u32)w->pieces);
+    fill->row = fill->chunk * w->chunk + part;
     piece = (tmaring_i32)((tmaring_u32)tile % (tmaring_u32)w->pieces);
   } else {
-    fill->row = tile;
+    const tmaring_i32 row = w->chunk == 1 ? 0 : part / (w->pieces * w->passes);
+    part -= row * w->pieces * w->passes;
+    fill->row = tile * w->chunk + row;
     fill->pass = part / w->pieces;
     piece = part - fill->pass * w->pieces;
     fill->first_piece = piece == 0;
     fill->last_piece = piece == w->pieces - 1;
   }
-  fill->rows = 1;
+  fill->rows = w->chunk == 1 || fill->row < w->row_limit ? 1 : 0; /* a chunk may reach past the last row */
   fill->col = piece * w->piece_cols;
   fill->cols = (tmaring_i32)tmaring_min_i64(w->piece_cols, w->cols - fill->col);
 }

@@ -95,6 +95,29 @@ TMARING_DEVICE void tmaring_named_barrier(tmaring_u32 id, tmaring_u32 threads)
   asm volatile("barrier.cta.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/* ---- clusters ---- */
+
+TMARING_DEVICE tmaring_u32 tmaring_cluster_rank(void)
+{
+  tmaring_u32 rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+/* Barrier of every thread of every CTA of the cluster; what was written to shared memory before is seen after. */
+TMARING_DEVICE void tmaring_cluster_sync(void)
+{
+  asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+}
+
+/* The same place in the shared memory of the CTA of this rank, as a generic pointer. */
+template <class T> TMARING_DEVICE const T *tmaring_cluster_map(const T *shared, tmaring_u32 rank)
+{
+  tmaring_u64 there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(shared), "r"(rank));
+  return reinterpret_cast<const T *>(there);
+}
+
 /* ---- launch ---- */
 
 /* Waits for the kernels this grid depends on; nothing where the launch is not dependent. */
@@ -122,46 +145,5 @@ template <int REGISTERS> TMARING_DEVICE void tmaring_registers_take(void)
 template <int REGISTERS> TMARING_DEVICE void tmaring_registers_give(void) {}
 template <int REGISTERS> TMARING_DEVICE void tmaring_registers_take(void) {}
 #endif
-
-/* ---- numbers ---- */
-
-/* NaN if either is NaN; max(-0, +0) is +0, min(-0, +0) is -0. */
-TMARING_DEVICE float tmaring_max(float a, float b)
-{
-  float r;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-TMARING_DEVICE float tmaring_min(float a, float b)
-{
-  float r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-
-TMARING_DEVICE float tmaring_from_f16(tmaring_u32 bits)
-{
-  float r;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"((tmaring_u16)bits));
-  return r;
-}
-TMARING_DEVICE float tmaring_from_bf16(tmaring_u32 bits)
-{
-  return __uint_as_float(bits << 16);
-}
-
-/* Two values rounded to nearest even; `low` in the low half. */
-TMARING_DEVICE tmaring_u32 tmaring_to_f16x2(float low, float high)
-{
-  tmaring_u32 r;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-  return r;
-}
-TMARING_DEVICE tmaring_u32 tmaring_to_bf16x2(float low, float high)
-{
-  tmaring_u32 r;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-  return r;
-}
 
 #endif

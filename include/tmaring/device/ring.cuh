@@ -5,9 +5,11 @@
  *     static constexpr int kReductions = 0;    // passes over a row that end in a reduction
  *     static constexpr int kPasses = 1;        // passes in all
  *     static constexpr bool kGroup = false;    // rows are shared by several warps
+ *     static constexpr bool kCluster = false;  // and by the CTAs of a cluster
  *     static constexpr bool kStaged = false;   // results go through shared memory and bulk stores
  *     static constexpr bool kEdges = false;    // runs may not be whole 16-byte units
  *     static constexpr bool kPieces = false;   // rows longer than a stage
+ *     static constexpr bool kColumns = false;  // reductions over the rows: tiles are chunks of fills
  *     static constexpr bool kDebug = false;    // bounded waits
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
@@ -16,6 +18,9 @@
  *     template <class E> __device__ void partial(E *e, F fill, int iteration, int pass);
  *     template <class E> __device__ void finish(E *e, F fill, int iteration, int pass);
  *     template <class E> __device__ void row_store(E *e, F fill, int iteration);
+ *     // with kColumns: before the first and after the last fill of a tile, by every consumer thread
+ *     template <class E> __device__ void columns_begin(E *e, F fill);
+ *     template <class E> __device__ void columns_end(E *e, F fill);
  *   };
  *
  * All threads of a warp call these together. tmaring_ring_run<K> is a whole kernel body: barriers, roles, ring, end. */
@@ -30,6 +35,7 @@ extern __shared__ __align__(128) unsigned char tmaring_shared[];
 
 /* What a thread knows about itself. */
 template <class K> struct tmaring_env {
+  typedef K kernel_class;
   const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
   tmaring_args view;        /* the same with K::specialise applied: constants fold, the rest stays in the parameter */
   tmaring_walk walk;        /* of the arguments, or cut anew from an M in device memory */
@@ -120,6 +126,40 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
   if (e->lane == 0 && !(others && e->storer)) tmaring_mbarrier_arrive(e->empty(stage));
 }
 
+/* Stream t of COUNT, as an index at run time: constants that all of them have in common fold. */
+template <int COUNT>
+static __device__ __forceinline__ tmaring_stream tmaring_stream_at(const tmaring_stream *known,
+                                                                   const tmaring_stream *streams, tmaring_i32 t)
+{
+  if (COUNT == 1) return known[0];
+  tmaring_stream s = streams[t];
+  bool dense = true, grouped = false, alike = true;
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) {
+    dense = dense && known[i].dense;
+    grouped = grouped || known[i].group_rows != 0;
+    alike = alike && known[i].elem_bytes == known[0].elem_bytes;
+  }
+  if (dense) s.dense = 1;
+  if (!grouped) s.group_rows = 0;
+  if (alike) s.elem_bytes = known[0].elem_bytes;
+  return s;
+}
+/* A pointer to it, for the expression it stands in. */
+#define TMARING_STREAM_AT(count, known, streams, t)                                                                    \
+  (&static_cast<const tmaring_stream &>(tmaring_stream_at<count>(known, streams, t)))
+
+template <class K>
+static __device__ __forceinline__ void tmaring_columns_begin(tmaring_env<K> *e, const tmaring_fill *fill)
+{
+  if constexpr (K::kColumns) e->kernel->columns_begin(e, fill);
+}
+template <class K>
+static __device__ __forceinline__ void tmaring_columns_end(tmaring_env<K> *e, const tmaring_fill *fill)
+{
+  if constexpr (K::kColumns) e->kernel->columns_end(e, fill);
+}
+
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
 
 #define ROLE_FN(name)             template <class TMARING_E> static __device__ __forceinline__ void name
@@ -132,8 +172,8 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_UNROLL               _Pragma("unroll")
 #define ROLE_ARGS(e)              (&(e)->view)
 #define ROLE_WALK(e)              (&(e)->walk)
-#define ROLE_INPUT(e, t)          (ROLE_KERNEL(e).kInputs == 1 ? &(e)->view.input[0] : &(e)->args->input[t])
-#define ROLE_OUTPUT(e, t)         (ROLE_KERNEL(e).kOutputs == 1 ? &(e)->view.output[0] : &(e)->args->output[t])
+#define ROLE_INPUT(e, t)          TMARING_STREAM_AT(TMARING_E::kernel_class::kInputs, (e)->view.input, (e)->args->input, t)
+#define ROLE_OUTPUT(e, t)         TMARING_STREAM_AT(TMARING_E::kernel_class::kOutputs, (e)->view.output, (e)->args->output, t)
 #define ROLE_WORKER(e)            ((e)->worker)
 #define ROLE_WARP(e)              ((e)->warp)
 #define ROLE_UNIT(e)              ((e)->seat.unit)
@@ -141,6 +181,7 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_IS_STORER(e)         ((e)->storer)
 #define ROLE_KERNEL(e)            (*(e)->kernel)
 #define ROLE_IS_GROUP(e)          (ROLE_KERNEL(e).kGroup)
+#define ROLE_IS_CLUSTER(e)        (ROLE_KERNEL(e).kCluster)
 #define ROLE_IS_STAGED(e)         (ROLE_KERNEL(e).kStaged)
 #define ROLE_HAS_EDGES(e)         (ROLE_KERNEL(e).kEdges)
 #define ROLE_HAS_PIECES(e)        (ROLE_KERNEL(e).kPieces)
@@ -171,6 +212,7 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_GROUP_SYNC(f, e)                                                                                          \
   tmaring_named_barrier(1u + (tmaring_u32)(e)->seat.unit, 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
 #define ROLE_CTA_SYNC(f, e)         __syncthreads()
+#define ROLE_CLUSTER_SYNC(f, e)     tmaring_cluster_sync()
 #define ROLE_TICKET_PUT(e, s, tile) (*(e)->ticket(s) = (tile))
 #define ROLE_TICKET_GET(e, s, tile) (*(tile) = *(e)->ticket(s))
 #define ROLE_TICKET_CLAIM(e, tile)                                                                                     \
@@ -179,6 +221,9 @@ template <class E> static __device__ __forceinline__ void tmaring_release_stage(
 #define ROLE_PARTIAL(e, fill, iteration, pass)       (e)->kernel->partial(e, fill, iteration, pass)
 #define ROLE_FINISH(e, fill, iteration, pass)        (e)->kernel->finish(e, fill, iteration, pass)
 #define ROLE_ROW_STORE(e, fill, iteration)           (e)->kernel->row_store(e, fill, iteration)
+#define ROLE_HAS_COLUMNS(e)                          (ROLE_KERNEL(e).kColumns)
+#define ROLE_COLUMNS_BEGIN(e, fill)                  tmaring_columns_begin(e, fill)
+#define ROLE_COLUMNS_END(e, fill)                    tmaring_columns_end(e, fill)
 
 #include "../abi/roles.h"
 
@@ -224,6 +269,10 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
                : "=r"(e->smem)
                : "r"(tmaring_smem_address(tmaring_shared))); /* kept, not recomputed */
   e->worker = (tmaring_i32)blockIdx.x;
+  if (K::kCluster) {
+    e->worker = (tmaring_i32)(blockIdx.x / (tmaring_u32)e->walk.cluster);
+    e->walk.rank = (tmaring_i32)tmaring_cluster_rank();
+  }
   e->role = thread.role;
   e->warp = thread.index / 32;
   e->lane = thread.index % 32;

@@ -10,10 +10,12 @@
   X(log, double)                                                                                                       \
   X(sqrt, double)                                                                                                      \
   X(tanh, double)                                                                                                      \
+  X(erf, double)                                                                                                       \
   X(expf, float)                                                                                                       \
   X(logf, float)                                                                                                       \
   X(sqrtf, float)                                                                                                      \
-  X(tanhf, float)
+  X(tanhf, float)                                                                                                      \
+  X(erff, float)
 
 typedef struct tmaring__mathlib {
 #define TMARING__MATHLIB_MEMBER(name, type) type (*name)(type);

@@ -10,9 +10,9 @@ typedef struct tmaring__bench_setup {
   const tmaring_kernel *kernel;
   const tmaring_plan *plan;
   int64_t rows;
-  const float *scalars; /* of the formula, or NULL where it has none */
-  int32_t repetitions;  /* >= 1 */
-  int64_t l2_bytes;     /* cuda: operands rotate over more than twice that */
+  const double *scalars; /* of the formula, or NULL where it has none */
+  int32_t repetitions;   /* >= 1 */
+  int64_t l2_bytes;      /* cuda: operands rotate over more than twice that */
   /* Called before each repetition; may be NULL. */
   void (*progress)(void *context, int32_t done, int32_t total);
   void *progress_context;
@@ -44,10 +44,13 @@ typedef struct tmaring__layout {
   int64_t read_bytes, written_bytes;
 } tmaring__layout;
 
-/* ERROR_CAPACITY where the sizes pass 2^62 bytes. */
+/* ERROR_CAPACITY where the sizes pass 2^62 bytes, or the plan does not serve so many rows. */
 tmaring_status tmaring__layout_make(tmaring__layout *layout, const tmaring_plan *plan, int64_t rows);
 
-/* Random elements in (-2, 2), none of them zero; count elements from a position in the sequence. */
+/* Random elements, none of them zero: floating point in (-2, 2), whole numbers in [-127, 127]; count elements from a
+ * position in the sequence. */
 void tmaring__fill_random(void *data, tmaring_dtype dtype, size_t count, uint64_t seed);
+/* The same for a tensor parameter of a plan; whole numbers of an [M] input are column numbers, as labels are. */
+void tmaring__fill_operand(void *data, const tmaring_plan *plan, int32_t index, size_t count);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct bench {
 
 static tmaring_status allocate(bench *b)
 {
-  const size_t workspace = tmaring_workspace_bytes(b->setup->plan);
+  const size_t workspace = tmaring_workspace_bytes(b->setup->plan, b->setup->rows);
   const size_t samples = (size_t)b->setup->repetitions * sizeof(double);
   b->block = aligned_alloc(256, b->layout.total + 256);
   b->copy = malloc(b->layout.total + 1);
@@ -34,10 +34,9 @@ static void fill(bench *b)
   const tmaring_plan *const plan = b->setup->plan;
   memset(b->block, 1, b->layout.total);
   for (int32_t i = 0; i < plan->tensor_count; ++i) {
-    const tmaring_dtype type = plan->tensor[i].dtype;
+    const uint32_t elem_bytes = tmaring_dtype_bytes((tmaring_i32)plan->tensor[i].dtype);
     b->data[i] = b->block + b->layout.offset[i];
-    tmaring__fill_random(b->data[i], type, b->layout.bytes[i] / tmaring_dtype_bytes((tmaring_i32)type),
-                         (uint64_t)i << 48);
+    tmaring__fill_operand(b->data[i], plan, i, b->layout.bytes[i] / elem_bytes);
   }
 }
 

@@ -60,7 +60,7 @@ static tmaring_status choose_sets(bench *b, tmaring__bench_result *result)
 static tmaring_status allocate(bench *b)
 {
   const size_t samples = (size_t)b->setup->repetitions * sizeof(double);
-  const size_t workspace = tmaring_workspace_bytes(b->setup->plan);
+  const size_t workspace = tmaring_workspace_bytes(b->setup->plan, b->setup->rows);
   void *block = NULL;
   b->sample = malloc(samples);
   b->copy_sample = malloc(samples);
@@ -77,11 +77,11 @@ static tmaring_status allocate(bench *b)
 /* Random data in a tensor of set 0: a block from the host, then doubled on the device. */
 static tmaring_status fill_tensor(bench *b, int32_t index, void *host)
 {
-  const tmaring_dtype type = b->setup->plan->tensor[index].dtype;
+  const uint32_t elem_bytes = tmaring_dtype_bytes((tmaring_i32)b->setup->plan->tensor[index].dtype);
   const size_t bytes = b->layout.bytes[index];
   char *const to = b->block + b->layout.offset[index];
   size_t done = bytes < RANDOM_BYTES ? bytes : RANDOM_BYTES;
-  tmaring__fill_random(host, type, done / tmaring_dtype_bytes((tmaring_i32)type), (uint64_t)index << 48);
+  tmaring__fill_operand(host, b->setup->plan, index, done / elem_bytes);
   TMARING__TRY(tmaring__gpu_upload(b->gpu, to, host, done));
   while (done < bytes) {
     const size_t next = done < bytes - done ? done : bytes - done;

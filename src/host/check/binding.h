@@ -77,6 +77,7 @@
 #define ROLE_IS_ISSUER(e)  ((e)->actor == (e)->ring->issuer)
 #define ROLE_IS_STORER(e)  tmaring__ring_storer((e)->ring, (e)->actor)
 #define ROLE_IS_GROUP(e)   ((e)->ring->code->group)
+#define ROLE_IS_CLUSTER(e) ((e)->ring->code->cluster)
 #define ROLE_IS_STAGED(e)  ((e)->ring->code->staged)
 #define ROLE_HAS_EDGES(e)  (!(e)->ring->code->aligned)
 #define ROLE_HAS_PIECES(e) ((e)->ring->code->pieces)
@@ -108,6 +109,7 @@
 #define ROLE_WARP_SYNC(e)                                ((void)0) /* an actor is a whole warp */
 #define ROLE_GROUP_SYNC(f, e)                            TMARING__BARRIER(f, tmaring__role_arrive_group, tmaring__role_passed_group)
 #define ROLE_CTA_SYNC(f, e)                              TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta)
+#define ROLE_CLUSTER_SYNC(f, e)                          TMARING__BARRIER(f, tmaring__role_arrive_cluster, tmaring__role_passed_cluster)
 #define ROLE_TICKET_PUT(e, stage, tile)                  tmaring__role_ticket_put(e, stage, tile)
 #define ROLE_TICKET_GET(e, stage, tile)                  tmaring__role_ticket_get(e, stage, tile)
 #define ROLE_TICKET_CLAIM(e, tile)                       TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))
@@ -115,6 +117,9 @@
 #define ROLE_PARTIAL(e, fill, iteration, pass)           tmaring__role_partial(e, pass)
 #define ROLE_FINISH(e, fill, iteration, pass)            tmaring__role_finish(e, fill, iteration, pass)
 #define ROLE_ROW_STORE(e, fill, iteration)               tmaring__role_row_store(e, fill, iteration)
+#define ROLE_HAS_COLUMNS(e)                              ((e)->ring->program->column_output_count > 0)
+#define ROLE_COLUMNS_BEGIN(e, fill)                      tmaring__role_columns(e, fill, 0)
+#define ROLE_COLUMNS_END(e, fill)                        tmaring__role_columns(e, fill, 1)
 
 /* The loops fall from label to label, and set their locals again after each. */
 #if defined(__GNUC__)

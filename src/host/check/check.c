@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../base/detail.h"
+#include "../plan/extent.h"
 #include "check_args.h"
 
 tmaring_status tmaring__check_args(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
@@ -17,28 +18,47 @@ tmaring_status tmaring__check_args(const tmaring_args *args, const tmaring__code
   return tmaring__check_ring(args, code, program, r);
 }
 
-/* An address whose place modulo 16 is the `turn`-th that the alignment allows. */
-static uint64_t made_up_base(uint64_t *next, uint32_t alignment, uint32_t turn, uint64_t bytes)
+/* An address whose place modulo 16 is the `turn`-th that the alignment allows. Tensors too large to lie side by side in
+ * 64 bits may overlap: each is looked at by itself. */
+static uint64_t made_up_base(uint64_t *next, uint32_t alignment, uint32_t turn, int64_t bytes)
 {
   const uint64_t base = *next + (uint64_t)alignment * turn % TMARING_BULK;
-  *next += tmaring_round_up(bytes + TMARING_BULK, 1u << 20);
+  *next += tmaring_round_up((uint64_t)tmaring_min_i64(bytes, 1ll << 56) + TMARING_BULK, 1u << 20);
   return base;
 }
 
-static void enter_tensor(tmaring_args *args, const tmaring__slot *slot, uint32_t alignment, uint32_t turn,
+static void place_stream(tmaring_stream *s, uint64_t base, int64_t bytes)
+{
+  s->base = base;
+  s->hull_end = base + (uint64_t)bytes;
+}
+
+/* The second half of an [M,2N] tensor lies N elements further; either half may be read up to the end of both. */
+static void enter_input(tmaring_args *args, const tmaring__slot *slot, uint32_t alignment, uint32_t turn,
+                        uint64_t *next)
+{
+  tmaring_stream *s = &args->input[slot->index];
+  const int64_t row = (int64_t)args->walk.cols * s->elem_bytes,
+                other = slot->second >= 0 && args->walk.rows > 0 ? row : 0;
+  const int64_t bytes = tmaring__stream_bytes(s, args->walk.rows, args->walk.cols) + other;
+  place_stream(s, made_up_base(next, alignment, turn, bytes), bytes);
+  if (slot->second >= 0) place_stream(&args->input[slot->second], s->base + (uint64_t)row, bytes - other);
+}
+
+static void enter_tensor(tmaring_args *args, tmaring__slot slot, const tmaring_tensor *tensor, uint32_t turn,
                          uint64_t *next)
 {
-  const int64_t rows = args->walk.rows;
-  tmaring_stream *s = slot->kind == TMARING__SLOT_INPUT ? &args->input[slot->index] : &args->output[slot->index];
-  tmaring_vector *v = slot->kind == TMARING__SLOT_VECTOR       ? &args->vector[slot->index]
-                      : slot->kind == TMARING__SLOT_ROW_SCALAR ? &args->row_scalar[slot->index]
-                                                               : &args->row_output[slot->index];
-  if (slot->kind == TMARING__SLOT_INPUT || slot->kind == TMARING__SLOT_OUTPUT) {
-    const uint64_t bytes = rows > 0 ? (uint64_t)((rows - 1) * s->pitch) + (uint64_t)args->walk.cols * s->elem_bytes : 0;
-    s->base = made_up_base(next, alignment, turn, bytes);
-    s->hull_end = s->base + bytes;
+  tmaring_vector *v = tmaring__slot_vector(args, slot);
+  const int64_t rows = tmaring__slot_per_column(slot) ? 1 : args->walk.rows;
+  if (slot.kind == TMARING__SLOT_INPUT) {
+    enter_input(args, &slot, tensor->alignment, turn, next);
+  } else if (v) {
+    const int64_t row = tensor->cols * tmaring_dtype_bytes(v->dtype);
+    v->base = made_up_base(next, tensor->alignment, turn, row + tmaring__vector_bytes(v, rows, tensor->cols));
   } else {
-    v->base = made_up_base(next, alignment, turn, (uint64_t)tmaring_max_i64(rows, args->walk.cols) * 4);
+    tmaring_stream *s = &args->output[slot.index];
+    const int64_t bytes = tmaring__stream_bytes(s, rows, args->walk.cols);
+    place_stream(s, made_up_base(next, tensor->alignment, turn, bytes), bytes);
   }
 }
 
@@ -48,7 +68,7 @@ static void enter_tensors(tmaring_args *args, const tmaring_plan *plan, uint32_t
   uint64_t next = 1u << 20;
   for (int32_t i = 0; i < plan->tensor_count; ++i) {
     const tmaring__slot slot = tmaring__formula_slot(plan->formula, i);
-    enter_tensor(args, &slot, plan->tensor[i].alignment, turn + (uint32_t)i, &next);
+    enter_tensor(args, slot, &plan->tensor[i], turn + (uint32_t)i, &next);
   }
 }
 

@@ -19,4 +19,12 @@ tmaring_status tmaring__check_fills(const tmaring_args *args, const tmaring__cod
 tmaring_status tmaring__check_ring(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
                                    tmaring_check_report *report);
 
+/* Slots that a worker runs through, surplus ones that are loaded included. */
+static inline int64_t tmaring__slots_run(const tmaring_walk *w, int32_t worker)
+{
+  const int64_t slots = tmaring_walk_slots(w, worker);
+  if (w->policy != TMARING_POLICY_SKIP) return slots;
+  return tmaring_min_i64(slots, tmaring_walk_valid_slots(w, worker));
+}
+
 #endif

@@ -1,11 +1,16 @@
-/* Coverage of the tiles, and the geometry of every fill: bounds, alignment, sizes.
+/* The geometry of every fill: bounds, alignment, sizes.
  *
- * Fills of one worker are translates of each other: from slot to slot every address moves by the same number of bytes,
- * so that everything taken modulo 32 (16-byte units, and the frame of a vector of 8 floats) comes back after at most 32
- * slots, and every address lies between those of the first and the last slot. Only within 32 slots of either end can a
- * window be clipped by the hull or a tile be short. So the first and the last 64 slots are checked one by one, and what
- * lies between is proven by them; the same holds for the pieces of a long row. */
-#include <stdlib.h>
+ * Rows are walked in *blocks*: what one fill holds (in pieces: one row). Block after block every address moves by the
+ * same number of bytes, so that everything taken modulo a power of two comes back after that many blocks at most:
+ * 16-byte units, and the frame of a vector, which is what `period` says. Every address lies between those of the first
+ * and the last block, and only within a period of either end can a window be clipped by the hull or a fill be short. So
+ * the first and the last two periods are checked one by one, and what lies between is proven by them; the same holds
+ * for the pieces of a long row, and for the fills of a chunk. Which worker has which tile does not matter to this.
+ *
+ * Rows in groups are no translates of each other. But each is a run of its own, so that nothing but its own place
+ * modulo 16 matters, and the layout has shown that rows have room at any place (check_layout.c); addresses only grow
+ * from row to row, so that the first and the last bound them. The blocks at both ends are checked all the same, and
+ * copies counted as if rows were alike, which they are but for runs below 48 bytes. */
 #include <string.h>
 
 #include "../base/detail.h"
@@ -13,93 +18,8 @@
 #include "tmaring/abi/frames.h"
 
 #define REFUSE(...)  return tmaring__fail(TMARING_ERROR_CHECK, __VA_ARGS__)
-#define ENDS         64
-#define PERIOD       32
-#define MAX_BITMAP   (1ll << 22)
+#define MAX_PERIOD   256
 #define EXPECT_LIMIT (1u << 20)
-
-/* ---- coverage ---- */
-
-static int64_t slots_run(const tmaring_walk *w, int32_t worker)
-{
-  const int64_t slots = tmaring_walk_slots(w, worker);
-  if (w->policy != TMARING_POLICY_SKIP) return slots;
-  return tmaring_min_i64(slots, tmaring_walk_valid_slots(w, worker));
-}
-
-/* The tiles of all workers, one by one, by the very functions that roles walk with. */
-static tmaring_status mark_tiles(const tmaring_walk *w, uint64_t *seen)
-{
-  for (int32_t worker = 0; worker < w->workers; ++worker) {
-    tmaring_trip trip;
-    for (tmaring_trip_begin(&trip, w, worker); tmaring_trip_live(&trip, w);) {
-      const int64_t tile = trip.tile;
-      if (tile < w->tiles && (seen[tile / 64] >> (tile % 64) & 1u))
-        REFUSE("worker %d: tile %lld is visited twice", worker, (long long)tile);
-      if (tile < w->tiles) seen[tile / 64] |= 1ull << (tile % 64);
-      while (!tmaring_trip_next(&trip, w)) continue;
-    }
-  }
-  for (int64_t tile = 0; tile < w->tiles; ++tile) {
-    if (!(seen[tile / 64] >> (tile % 64) & 1u))
-      REFUSE("tile %lld of %lld: visited by no worker", (long long)tile, (long long)w->tiles);
-  }
-  return TMARING_OK;
-}
-
-/* Too many tiles to mark: every worker has an arithmetic sequence. They are disjoint when they follow one another or
- * differ modulo their step, and they are all of the tiles when their lengths add up. */
-static tmaring_status add_tiles(const tmaring_walk *w)
-{
-  int64_t sum = 0;
-  for (int32_t worker = 0; worker < w->workers; ++worker) {
-    const int64_t first = tmaring_walk_first(w, worker), step = w->step;
-    const int disjoint = step == 1 ? first == worker * w->slots : step == w->workers && first == worker;
-    if (!disjoint)
-      REFUSE("worker %d: starts at tile %lld with step %lld, which meets another worker's", worker, (long long)first,
-             (long long)step);
-    sum += tmaring_min_i64(slots_run(w, worker), tmaring_walk_valid_slots(w, worker));
-  }
-  if (sum != w->tiles) REFUSE("workers: visit %lld tiles of %lld", (long long)sum, (long long)w->tiles);
-  return TMARING_OK;
-}
-
-/* The derived fields of the walk are what follows from its rows. */
-static tmaring_status check_cut(const tmaring_walk *w)
-{
-  tmaring_walk due = *w;
-  tmaring_walk_set_rows(&due, w->rows);
-  if (due.tiles == w->tiles && due.slots == w->slots && due.stride == w->stride && due.step == w->step &&
-      due.limit == w->limit && due.row_limit == w->row_limit)
-    return TMARING_OK;
-  if (due.tiles == w->tiles && due.slots == w->slots)
-    REFUSE("walk: stride, step and limits do not follow from order and policy; call tmaring_walk_derive");
-  REFUSE("walk: got %lld tiles and %lld slots, %lld rows need %lld and %lld", (long long)w->tiles, (long long)w->slots,
-         (long long)w->rows, (long long)due.tiles, (long long)due.slots);
-}
-
-tmaring_status tmaring__check_coverage(const tmaring_args *args, tmaring_check_report *report)
-{
-  const tmaring_walk *w = &args->walk;
-  uint64_t *seen;
-  tmaring_status status;
-  TMARING__TRY(check_cut(w));
-  report->tiles = w->tiles;
-  if (tmaring_uses_tickets(w)) { /* tile c, then C + counter++: each number is handed out once */
-    report->fills = w->tiles * tmaring_walk_fills_per_tile(w);
-    return TMARING_OK;
-  }
-  if (w->policy != TMARING_POLICY_EXACT) report->surplus_slots = w->slots * w->workers - w->tiles;
-  for (int32_t worker = 0; worker < w->workers; ++worker)
-    report->fills += slots_run(w, worker) * tmaring_walk_fills_per_tile(w);
-  if (w->tiles > MAX_BITMAP) return add_tiles(w);
-  seen = calloc((size_t)(w->tiles / 64 + 1), sizeof *seen);
-  if (!seen)
-    return tmaring__fail(TMARING_ERROR_MEMORY, "check: got no memory for %lld tiles; free some", (long long)w->tiles);
-  status = mark_tiles(w, seen);
-  free(seen);
-  return status;
-}
 
 /* ---- one fill ---- */
 
@@ -107,16 +27,18 @@ typedef struct proof {
   const tmaring_args *args;
   const tmaring__code *code;
   const tmaring__program *program;
-  int32_t worker;
-  int64_t tile; /* raw */
+  tmaring_walk walk; /* of the arguments, with the rank that is looked at */
+  int32_t period;    /* blocks, or pieces, after which addresses are alike modulo all that matters */
+  int64_t tile;      /* raw */
+  int32_t row;       /* block of the tile */
 } proof;
 
 static tmaring_status check_bounds(const proof *p, const tmaring_stream *s, const char *what, uint64_t address,
                                    uint64_t bytes)
 {
   if (address >= s->base && address + bytes <= s->hull_end) return TMARING_OK;
-  REFUSE("worker %d, tile %lld, %s: copy outside the tensor: bytes [%lld, %lld) of %lld; the walk must stay inside",
-         p->worker, (long long)p->tile, what, (long long)(address - s->base), (long long)(address - s->base + bytes),
+  REFUSE("tile %lld, %s: copy outside the tensor: bytes [%lld, %lld) of %lld; the walk must stay inside",
+         (long long)p->tile, what, (long long)(address - s->base), (long long)(address - s->base + bytes),
          (long long)(s->hull_end - s->base));
 }
 
@@ -126,13 +48,12 @@ static tmaring_status check_bulk(const proof *p, const tmaring_stream *s, const 
   const uint64_t offset = (uint64_t)r->offset + (w->begin - r->address);
   TMARING__TRY(check_bounds(p, s, what, w->begin, w->bytes));
   if ((w->begin | offset | w->bytes) % TMARING_BULK != 0) {
-    REFUSE("worker %d, tile %lld, %s: address, shared offset and size modulo 16 are %u, %u, %u; all must be 0",
-           p->worker, (long long)p->tile, what, (unsigned)(w->begin % TMARING_BULK), (unsigned)(offset % TMARING_BULK),
-           w->bytes % TMARING_BULK);
+    REFUSE("tile %lld, %s: address, shared offset and size modulo 16 are %u, %u, %u; all must be 0", (long long)p->tile,
+           what, (unsigned)(w->begin % TMARING_BULK), (unsigned)(offset % TMARING_BULK), w->bytes % TMARING_BULK);
   }
   if (offset + w->bytes > s->slot_bytes || offset > s->slot_bytes) {
-    REFUSE("worker %d, tile %lld, %s: bytes [%lld, %lld) of a slot of %u", p->worker, (long long)p->tile, what,
-           (long long)offset, (long long)(offset + w->bytes), s->slot_bytes);
+    REFUSE("tile %lld, %s: bytes [%lld, %lld) of a slot of %u", (long long)p->tile, what, (long long)offset,
+           (long long)(offset + w->bytes), s->slot_bytes);
   }
   return TMARING_OK;
 }
@@ -158,13 +79,13 @@ static tmaring_status check_run(const proof *p, const tmaring_stream *s, const c
   const tmaring_window w = window_of(p, s, r, load);
   TMARING__TRY(check_bounds(p, s, what, r->address, r->bytes));
   if ((uint64_t)r->offset + r->bytes > s->slot_bytes) {
-    REFUSE("worker %d, tile %lld, %s: bytes [%u, %llu) of a slot of %u", p->worker, (long long)p->tile, what, r->offset,
+    REFUSE("tile %lld, %s: bytes [%u, %llu) of a slot of %u", (long long)p->tile, what, r->offset,
            (unsigned long long)r->offset + r->bytes, s->slot_bytes);
   }
   if (w.bytes > 0) TMARING__TRY(check_bulk(p, s, what, r, &w));
   if (!leaves_no_gap(&w, r)) {
-    REFUSE("worker %d, tile %lld, %s: head %u, bulk %u and tail %u leave a gap in %u bytes", p->worker,
-           (long long)p->tile, what, w.head, w.bytes, w.tail, r->bytes);
+    REFUSE("tile %lld, %s: head %u, bulk %u and tail %u leave a gap in %u bytes", (long long)p->tile, what, w.head,
+           w.bytes, w.tail, r->bytes);
   }
   *copies += w.bytes > 0;
   *bytes += load ? w.bytes : r->bytes;
@@ -182,8 +103,8 @@ static tmaring_status check_loads(const proof *p, const tmaring_fill *fill, int6
     }
   }
   if (bytes >= EXPECT_LIMIT) {
-    REFUSE("worker %d, tile %lld: expects %llu bytes, a barrier counts below %u", p->worker, (long long)p->tile,
-           (unsigned long long)bytes, EXPECT_LIMIT);
+    REFUSE("tile %lld: expects %llu bytes, a barrier counts below %u", (long long)p->tile, (unsigned long long)bytes,
+           EXPECT_LIMIT);
   }
   return TMARING_OK;
 }
@@ -199,9 +120,8 @@ static tmaring_status check_in_place(const proof *p, const tmaring_fill *fill)
         const uint32_t out = tmaring_run_row_offset(&p->args->output[i], fill, j),
                        in = tmaring_run_row_offset(&p->args->input[k], fill, j);
         if (out != in) {
-          REFUSE(
-              "worker %d, tile %lld, row %d: output %d is staged at %u over input %d at %u; the bases need one phase",
-              p->worker, (long long)p->tile, j, i, out, k, in);
+          REFUSE("tile %lld, row %d: output %d is staged at %u over input %d at %u; the bases need one phase",
+                 (long long)p->tile, j, i, out, k, in);
         }
       }
     }
@@ -224,7 +144,7 @@ static tmaring_status check_staged(const proof *p, const tmaring_fill *fill, tma
 
 static tmaring_status check_direct(const proof *p, const tmaring_fill *fill)
 {
-  for (int32_t i = 0; i < p->args->output_count; ++i) {
+  for (int32_t i = 0; i < p->args->output_count && fill->rows > 0; ++i) {
     const tmaring_stream *s = &p->args->output[i];
     const uint64_t first = tmaring_stream_address(s, fill->row, fill->col),
                    last = tmaring_stream_address(s, fill->row + fill->rows - 1, fill->col);
@@ -255,71 +175,174 @@ static tmaring_status check_stores(const proof *p, const tmaring_fill *fill, int
   for (int32_t i = 0; i < a->output_count; ++i)
     due += (uint64_t)fill->rows * (uint64_t)fill->cols * a->output[i].elem_bytes;
   if (bytes != due)
-    REFUSE("worker %d, tile %lld: stores %llu bytes of %llu", p->worker, (long long)p->tile, (unsigned long long)bytes,
+    REFUSE("tile %lld: stores %llu bytes of %llu", (long long)p->tile, (unsigned long long)bytes,
            (unsigned long long)due);
   return TMARING_OK;
 }
 
 /* ---- all fills ---- */
 
-/* Copies of items 0 .. count-1, of which those near the ends were counted: `near` has the last period before the gap.
- */
-static int64_t extrapolate(int64_t counted, int64_t count, const int64_t *near)
+/* Something that comes `count` times with copies of its own, and is alike after a period: what is looked at, and
+ * what is counted for it. */
+typedef struct series {
+  int64_t count;
+  int32_t period;
+  int64_t at;
+  int64_t near[MAX_PERIOD]; /* copies of the last period before the gap */
+  int64_t copies;
+} series;
+
+static int series_has_gap(const series *s)
 {
-  for (int64_t i = 0; count > 2 * ENDS && i < PERIOD; ++i) {
-    const int64_t gap = count - 2 * ENDS; /* items ENDS .. count - ENDS - 1 */
-    counted += near[i] * (gap / PERIOD + (i < gap % PERIOD ? 1 : 0));
-  }
-  return counted;
+  return s->count > 4 * (int64_t)s->period;
 }
 
-/* All pieces of a tile: passes load the same, and the last one stores. */
-static tmaring_status check_tile(const proof *p, int64_t *copies)
+static void series_begin(series *s, int64_t count, int32_t period)
+{
+  memset(s, 0, sizeof *s);
+  s->count = count;
+  s->period = period;
+}
+
+/* Counts item `at` and goes to the next one to be looked at: two periods at either end. */
+static void series_next(series *s, int64_t copies)
+{
+  const int64_t two = 2 * (int64_t)s->period;
+  if (s->at >= s->period && s->at < two) s->near[s->at - s->period] = copies;
+  s->copies += copies;
+  s->at += 1;
+  if (s->at == two && series_has_gap(s)) s->at = s->count - two;
+}
+
+static int64_t series_copies(const series *s)
+{
+  const int64_t gap = series_has_gap(s) ? s->count - 4 * (int64_t)s->period : 0;
+  int64_t copies = s->copies;
+  for (int32_t i = 0; i < s->period && gap > 0; ++i)
+    copies += s->near[i] * (gap / s->period + (i < gap % s->period ? 1 : 0));
+  return copies;
+}
+
+/* One piece of a block, or all of it: passes load the same, and the last one stores. In a cluster the slice of a
+ * rank. */
+static tmaring_status check_piece(proof *p, int32_t piece, int64_t *copies)
+{
+  tmaring_walk *w = &p->walk;
+  const int32_t passes = w->spread ? 1 : w->passes, pieces = w->spread ? 1 : w->pieces;
+  int64_t loads = 0, stores = 0;
+  tmaring_fill fill;
+  if (tmaring_walk_shared(w)) {
+    w->rank = piece;
+    piece = 0;
+  }
+  tmaring_walk_fill(w, p->tile, (p->row * passes + passes - 1) * pieces + piece, &fill);
+  TMARING__TRY(check_loads(p, &fill, &loads));
+  TMARING__TRY(check_stores(p, &fill, &stores));
+  *copies = loads * passes + stores;
+  return TMARING_OK;
+}
+
+/* The pieces of a block, or its slices. Spread pieces are tiles of their own: `all` of the row, or the one that the
+ * tile is. */
+static tmaring_status check_block(proof *p, int all, int64_t *copies)
+{
+  const tmaring_walk *w = &p->walk;
+  const int64_t tile = p->tile;
+  const int32_t parts = tmaring_walk_shared(w) ? w->cluster : all || !w->spread ? w->pieces : 1;
+  series s;
+  for (series_begin(&s, parts, p->period); s.at < s.count;) {
+    int64_t own = 0;
+    p->tile = tile + (w->spread ? s.at : 0);
+    TMARING__TRY(check_piece(p, w->spread ? 0 : (int32_t)s.at, &own));
+    series_next(&s, own);
+  }
+  p->tile = tile;
+  *copies = series_copies(&s);
+  return TMARING_OK;
+}
+
+/* Blocks first .. first + count - 1 of the whole matrix. */
+static tmaring_status check_blocks(proof *p, int64_t first, int64_t count, int64_t *copies)
 {
   const tmaring_walk *w = &p->args->walk;
-  const int32_t pieces = w->spread ? 1 : w->pieces, passes = w->spread ? 1 : w->passes;
-  int64_t near[PERIOD] = {0}, counted = 0;
-  for (int32_t piece = 0; piece < pieces; ++piece) {
-    int64_t loads = 0, stores = 0;
-    tmaring_fill fill;
-    if (piece == ENDS && pieces > 2 * ENDS) piece = pieces - ENDS;
-    tmaring_walk_fill(w, p->tile, (passes - 1) * pieces + piece, &fill);
-    TMARING__TRY(check_loads(p, &fill, &loads));
-    TMARING__TRY(check_stores(p, &fill, &stores));
-    if (piece >= ENDS - PERIOD && piece < ENDS) near[piece - (ENDS - PERIOD)] = loads * passes + stores;
-    counted += loads * passes + stores;
+  series s;
+  for (series_begin(&s, count, p->period); s.at < s.count;) {
+    int64_t own = 0;
+    p->tile = (first + s.at) / w->chunk * (w->spread ? w->pieces : 1);
+    p->row = (int32_t)((first + s.at) % w->chunk);
+    TMARING__TRY(check_block(p, 1, &own));
+    series_next(&s, own);
   }
-  *copies = extrapolate(counted, pieces, near);
+  *copies += series_copies(&s);
   return TMARING_OK;
 }
 
-static tmaring_status check_worker(proof *p, int64_t first, int64_t step, int64_t slots, int64_t *copies)
+/* Blocks first .. first + count - 1 of tile p->tile. */
+static tmaring_status check_chunk(proof *p, int64_t first, int64_t count, int64_t *copies)
 {
-  int64_t near[PERIOD] = {0}, counted = 0;
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    int64_t tile_copies = 0;
-    if (slot == ENDS && slots > 2 * ENDS) slot = slots - ENDS;
-    p->tile = first + slot * step;
-    TMARING__TRY(check_tile(p, &tile_copies));
-    if (slot >= ENDS - PERIOD && slot < ENDS) near[slot - (ENDS - PERIOD)] = tile_copies;
-    counted += tile_copies;
+  series s;
+  for (series_begin(&s, count, p->period); s.at < s.count;) {
+    int64_t own = 0;
+    p->row = (int32_t)(first + s.at);
+    TMARING__TRY(check_block(p, 0, &own));
+    series_next(&s, own);
   }
-  *copies += extrapolate(counted, slots, near);
+  *copies += series_copies(&s);
   return TMARING_OK;
+}
+
+/* Blocks that hold rows, and those past the last row. */
+static tmaring_status check_tile(proof *p, int64_t *copies)
+{
+  const tmaring_walk *w = &p->args->walk;
+  tmaring_fill fill;
+  tmaring_walk_fill(w, p->tile, 0, &fill);
+  const int64_t left = tmaring_max_i64(0, w->rows - fill.row);
+  const int64_t blocks = tmaring_min_i64(w->chunk, tmaring_ceil_div(left, w->pieces > 1 ? 1 : w->tile_rows));
+  *copies = 0;
+  TMARING__TRY(check_chunk(p, 0, blocks, copies));
+  return check_chunk(p, blocks, w->chunk - blocks, copies);
+}
+
+/* Surplus tiles of a worker: `count` of them from `first` on. */
+static tmaring_status check_surplus(proof *p, int64_t first, int64_t step, int64_t count, int64_t *copies)
+{
+  series s;
+  for (series_begin(&s, count, p->period); s.at < s.count;) {
+    int64_t own = 0;
+    p->tile = first + s.at * step;
+    TMARING__TRY(check_tile(p, &own));
+    series_next(&s, own);
+  }
+  *copies += series_copies(&s);
+  return TMARING_OK;
+}
+
+/* Bytes after which frames are alike: 16, or the vectors of a stream. Blocks move by whole bytes. */
+static int32_t period_of(const tmaring_args *a)
+{
+  uint32_t period = 32;
+  for (int32_t i = 0; i < a->input_count + a->output_count; ++i) {
+    const tmaring_stream *s = i < a->input_count ? &a->input[i] : &a->output[i - a->input_count];
+    if (s->elem_bytes * (uint32_t)a->scope.vec > period) period = s->elem_bytes * (uint32_t)a->scope.vec;
+  }
+  return period < MAX_PERIOD ? (int32_t)period : MAX_PERIOD;
 }
 
 tmaring_status tmaring__check_fills(const tmaring_args *args, const tmaring__code *code,
                                     const tmaring__program *program, tmaring_check_report *report)
 {
-  proof p = {args, code, program, 0, 0};
+  proof p = {args, code, program, args->walk, period_of(args), 0, 0};
   const tmaring_walk *w = &args->walk;
-  /* Any worker may get any ticket: one worker stands for all. */
-  if (tmaring_uses_tickets(w)) return check_worker(&p, 0, 1, w->tiles, &report->copies);
-  for (p.worker = 0; p.worker < w->workers; ++p.worker) {
-    const int64_t run = slots_run(w, p.worker), valid = tmaring_min_i64(run, tmaring_walk_valid_slots(w, p.worker));
-    const int64_t first = tmaring_walk_first(w, p.worker), step = w->step;
-    TMARING__TRY(check_worker(&p, first, step, valid, &report->copies));
-    TMARING__TRY(check_worker(&p, first + valid * step, step, run - valid, &report->copies)); /* surplus */
+  const int64_t all = tmaring_column_chunks(w) * w->chunk;
+  const int64_t blocks = tmaring_ceil_div(w->rows, w->pieces > 1 ? 1 : w->tile_rows);
+  TMARING__TRY(check_blocks(&p, 0, blocks, &report->copies));
+  TMARING__TRY(check_blocks(&p, blocks, all - blocks, &report->copies)); /* past the last row: the rest of its chunk */
+  for (int32_t worker = 0; worker < w->workers && !tmaring_uses_tickets(w); ++worker) {
+    const int64_t run = tmaring__slots_run(w, worker),
+                  valid = tmaring_min_i64(run, tmaring_walk_valid_slots(w, worker));
+    const int64_t first = tmaring_walk_first(w, worker) + valid * w->step;
+    TMARING__TRY(check_surplus(&p, first, w->step, run - valid, &report->copies));
   }
   return TMARING_OK;
 }

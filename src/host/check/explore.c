@@ -21,8 +21,14 @@ typedef struct level {
   uint32_t moved; /* 1: some transition was enabled */
 } level;
 
+/* What a cluster shares, kept behind the states of its CTAs. */
+typedef struct shared_state {
+  uint32_t arrived, generation, ended, unused;
+} shared_state;
+
 typedef struct search {
-  const tmaring__ring *ring;
+  tmaring__team *team;
+  size_t bytes; /* of a block: the CTAs' states and what they share */
   int reduced;
   key_set seen;
   char *states; /* one block per level */
@@ -87,9 +93,27 @@ static int enter(key_set *set, key k)
   return 1;
 }
 
-static tmaring__ring_state *state_at(const search *s, size_t depth)
+static char *block_at(const search *s, size_t depth)
 {
-  return (tmaring__ring_state *)(void *)(s->states + depth * s->ring->bytes);
+  return s->states + depth * s->bytes;
+}
+
+/* Points the team at a block. */
+static void enter_block(const search *s, char *block)
+{
+  shared_state shared;
+  memcpy(&shared, block + s->bytes - sizeof shared, sizeof shared);
+  tmaring__team_point(s->team, (tmaring__ring_state *)(void *)block, s->fault);
+  s->team->cluster.arrived = shared.arrived;
+  s->team->cluster.generation = shared.generation;
+  s->team->cluster.ended = shared.ended;
+}
+
+static void leave_block(const search *s, char *block)
+{
+  const tmaring__cluster *c = &s->team->cluster;
+  const shared_state shared = {c->arrived, c->generation, c->ended, 0};
+  memcpy(block + s->bytes - sizeof shared, &shared, sizeof shared);
 }
 
 /* Room for one level above the current one. */
@@ -99,7 +123,7 @@ static int grow_levels(search *s)
   char *states;
   level *levels;
   if (s->depth + 2 <= s->capacity) return 1;
-  states = realloc(s->states, capacity * s->ring->bytes);
+  states = realloc(s->states, capacity * s->bytes);
   if (states) s->states = states;
   levels = realloc(s->levels, capacity * sizeof *levels);
   if (levels) s->levels = levels;
@@ -108,38 +132,37 @@ static int grow_levels(search *s)
   return 1;
 }
 
-static void begin(const search *s, tmaring__env *env, tmaring__ring_state *state, int32_t actor, uint32_t visible)
+/* The actor about to play. */
+static tmaring__env *begin(const search *s, int32_t rank, int32_t actor, uint32_t visible)
 {
-  tmaring__schedule_begin(env, s->ring, state, s->fault);
+  tmaring__env *env = &s->team->env[rank];
   env->actor = actor;
-  if (s->reduced) {
-    env->visible = visible;
-  } else {
-    env->points = 1;
-  }
+  env->choice = env->chose = 0;
+  env->steps = 0;
+  env->visible = s->reduced ? visible : TMARING__UNLIMITED;
+  env->points = s->reduced ? TMARING__UNLIMITED : 1;
+  return env;
 }
 
 /* Plays one slice of an actor. 0: it cannot move, or the choice does not exist. */
-static int move_actor(const search *s, tmaring__ring_state *state, int32_t actor, uint32_t choice)
+static int move_actor(const search *s, int32_t rank, int32_t actor, uint32_t choice)
 {
-  tmaring__env env;
-  tmaring__actor *a = tmaring__at_actor(s->ring, state, actor);
+  tmaring__env *env = begin(s, rank, actor, 1);
+  const tmaring__actor *a = tmaring__at_actor(env->ring, env->state, actor);
   if (a->finished) return 0;
-  begin(s, &env, state, actor, 1);
-  env.choice = choice;
-  s->ring->step(&env);
-  if (choice > 0 && !env.chose) return 0;
-  return env.steps > 0 || env.visible == 0 || a->finished || s->fault->kind != TMARING__FAULT_NONE;
+  env->choice = choice;
+  env->ring->step(env);
+  if (choice > 0 && !env->chose) return 0;
+  return env->steps > 0 || env->visible == 0 || a->finished || s->fault->kind != TMARING__FAULT_NONE;
 }
 
-static int complete_nth(const search *s, tmaring__ring_state *state, uint32_t index)
+static int complete_nth(const search *s, int32_t rank, uint32_t index)
 {
-  tmaring__env env;
-  for (uint32_t stage = 0; stage < (uint32_t)s->ring->stages; ++stage) {
-    const uint32_t copies = tmaring__at_stage(s->ring, state, stage)->copies;
+  tmaring__env *env = begin(s, rank, s->team->ring[rank].issuer, 0);
+  for (uint32_t stage = 0; stage < (uint32_t)env->ring->stages; ++stage) {
+    const uint32_t copies = tmaring__at_stage(env->ring, env->state, stage)->copies;
     if (index < copies) {
-      begin(s, &env, state, s->ring->issuer, 0);
-      tmaring__ring_complete(&env, stage, index);
+      tmaring__ring_complete(env, stage, index);
       return 1;
     }
     index -= copies;
@@ -147,39 +170,57 @@ static int complete_nth(const search *s, tmaring__ring_state *state, uint32_t in
   return 0;
 }
 
-static uint32_t transitions(const search *s, tmaring__ring_state *state)
+/* Transitions of one CTA: two per actor, and a copy each. */
+static uint32_t transitions_of(const search *s, int32_t rank)
 {
-  uint32_t count = 2 * (uint32_t)s->ring->actors;
-  for (uint32_t i = 0; i < (uint32_t)s->ring->stages; ++i) count += tmaring__at_stage(s->ring, state, i)->copies;
+  const tmaring__env *env = &s->team->env[rank];
+  uint32_t count = 2 * (uint32_t)env->ring->actors;
+  for (uint32_t i = 0; i < (uint32_t)env->ring->stages; ++i)
+    count += tmaring__at_stage(env->ring, env->state, i)->copies;
   return count;
 }
 
-static int apply(const search *s, tmaring__ring_state *state, uint32_t transition)
+static uint32_t transitions(const search *s, char *block)
 {
-  const uint32_t actors = (uint32_t)s->ring->actors;
-  if (transition >= 2 * actors) return complete_nth(s, state, transition - 2 * actors);
-  if (transition % 2 == 1 && !tmaring_uses_tickets(&s->ring->walk)) return 0;
-  return move_actor(s, state, (int32_t)(transition / 2), transition % 2);
+  uint32_t count = 0;
+  enter_block(s, block);
+  for (int32_t r = 0; r < s->team->count; ++r) count += transitions_of(s, r);
+  return count;
+}
+
+static int apply_to(const search *s, int32_t rank, uint32_t transition)
+{
+  const tmaring__ring *ring = &s->team->ring[rank];
+  const uint32_t actors = (uint32_t)ring->actors;
+  if (transition >= 2 * actors) return complete_nth(s, rank, transition - 2 * actors);
+  if (transition % 2 == 1 && !tmaring_uses_tickets(&ring->walk)) return 0;
+  return move_actor(s, rank, (int32_t)(transition / 2), transition % 2);
+}
+
+static int apply(const search *s, char *block, uint32_t transition)
+{
+  int32_t rank = 0;
+  enter_block(s, block);
+  for (; transition >= transitions_of(s, rank); ++rank) transition -= transitions_of(s, rank);
+  const int moved = apply_to(s, rank, transition);
+  if (s->fault->kind == TMARING__FAULT_NONE) tmaring__team_close(s->team, rank);
+  leave_block(s, block);
+  return moved;
 }
 
 /* Nothing can move: the end, or a deadlock. Works on a copy, since blocked actors write down what they wait for. */
 static void settle(search *s)
 {
-  tmaring__ring_state *state = state_at(s, s->depth + 1);
-  tmaring__env env;
-  int finished = 1;
-  memcpy(state, state_at(s, s->depth), s->ring->bytes);
-  for (int32_t i = 0; i < s->ring->actors; ++i) {
-    finished &= tmaring__at_actor(s->ring, state, i)->finished != 0;
-    begin(s, &env, state, i, 1);
-    s->ring->step(&env);
+  char *block = block_at(s, s->depth + 1);
+  tmaring__env *left = NULL;
+  memcpy(block, block_at(s, s->depth), s->bytes);
+  enter_block(s, block);
+  for (int32_t r = s->team->count - 1; r >= 0; --r) {
+    tmaring__env *env = &s->team->env[r];
+    if (!tmaring__env_finished(env)) left = env;
+    for (int32_t i = 0; i < env->ring->actors; ++i) env->ring->step(begin(s, r, i, 1));
   }
-  begin(s, &env, state, 0, 0);
-  if (finished) {
-    tmaring__ring_end(&env);
-  } else {
-    tmaring__ring_deadlock(&env);
-  }
+  if (left) tmaring__ring_deadlock(left);
 }
 
 static tmaring_status no_memory(void)
@@ -191,14 +232,14 @@ static tmaring_status no_memory(void)
 static tmaring_status advance(search *s)
 {
   level *top = &s->levels[s->depth];
-  tmaring__ring_state *next = state_at(s, s->depth + 1);
+  char *next = block_at(s, s->depth + 1);
   int entered;
-  memcpy(next, state_at(s, s->depth), s->ring->bytes);
+  memcpy(next, block_at(s, s->depth), s->bytes);
   if (!apply(s, next, top->next++)) return TMARING_OK;
   top->moved = 1;
   s->report->transitions += 1;
   if (s->fault->kind != TMARING__FAULT_NONE) return TMARING_OK;
-  entered = enter(&s->seen, hash(next, s->ring->bytes));
+  entered = enter(&s->seen, hash(next, s->bytes));
   if (entered < 0) return no_memory();
   if (entered == 0) return TMARING_OK;
   s->depth += 1;
@@ -208,25 +249,32 @@ static tmaring_status advance(search *s)
   return grow_levels(s) ? TMARING_OK : no_memory();
 }
 
+/* Up to the first visible primitive of every actor. */
+static void begin_actors(const search *s)
+{
+  for (int32_t r = 0; r < s->team->count; ++r) {
+    for (int32_t i = 0; i < s->team->ring[r].actors; ++i) s->team->ring[r].step(begin(s, r, i, 0));
+  }
+}
+
 static tmaring_status start(search *s)
 {
-  tmaring__env env;
   if (!grow_levels(s)) return no_memory();
-  tmaring__ring_start(s->ring, state_at(s, 0), s->fault);
-  for (int32_t i = 0; s->reduced && i < s->ring->actors; ++i) { /* up to the first visible primitive */
-    begin(s, &env, state_at(s, 0), i, 0);
-    s->ring->step(&env);
-  }
+  memset(block_at(s, 0), 0, s->bytes);
+  tmaring__team_start(s->team, (tmaring__ring_state *)(void *)block_at(s, 0), s->fault);
+  if (s->reduced) begin_actors(s);
+  for (int32_t r = 0; r < s->team->count; ++r) tmaring__team_close(s->team, r); /* no fill at all */
+  leave_block(s, block_at(s, 0));
   s->levels[0].next = 0;
   s->levels[0].moved = 0;
-  return enter(&s->seen, hash(state_at(s, 0), s->ring->bytes)) < 0 ? no_memory() : TMARING_OK;
+  return enter(&s->seen, hash(block_at(s, 0), s->bytes)) < 0 ? no_memory() : TMARING_OK;
 }
 
 static tmaring_status explore(search *s, uint64_t limit)
 {
   TMARING__TRY(start(s));
   while (s->fault->kind == TMARING__FAULT_NONE) {
-    if (s->levels[s->depth].next < transitions(s, state_at(s, s->depth))) {
+    if (s->levels[s->depth].next < transitions(s, block_at(s, s->depth))) {
       TMARING__TRY(advance(s));
     } else {
       if (!s->levels[s->depth].moved) settle(s);
@@ -246,10 +294,13 @@ tmaring_status tmaring__explore(const tmaring__ring *ring, int reduced, uint64_t
                                 tmaring__fault_note *fault)
 {
   search s;
+  tmaring__team team;
   tmaring_status status;
   memset(&s, 0, sizeof s);
   memset(report, 0, sizeof *report);
-  s.ring = ring;
+  tmaring__team_make(&team, ring);
+  s.team = &team;
+  s.bytes = (size_t)team.count * ring->bytes + sizeof(shared_state);
   s.reduced = reduced;
   s.report = report;
   s.fault = fault;

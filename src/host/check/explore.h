@@ -1,4 +1,5 @@
-/* The exhaustive scheduler: every order of the roles' steps and of the copies' completions, over one worker, tags only.
+/* The exhaustive scheduler: every order of the roles' steps and of the copies' completions, over one worker (a CTA, or
+ * a cluster of them), tags only.
  *
  * States, not interleavings, are explored: depth first, with a set of the states seen, kept as 128-bit hashes. Reduced
  * exploration branches at visible primitives alone (waits, arrivals, barriers, claims) and at completions of copies.

@@ -94,6 +94,12 @@ static int fenced(tmaring__env *e, const piece *p, int32_t slot)
   return 1;
 }
 
+int tmaring__role_refillable(tmaring__env *e, const char *primitive, uint32_t stage, uint32_t fill)
+{
+  const piece p = {primitive, NULL, stage, fill, 0, 0, 0};
+  return tmaring__role_reusable(e, TMARING__FAULT_REFILL, primitive, stage, fill) && stores_over(e, &p);
+}
+
 /* First touch of a slot by a fill: everything of the fill before must be over. */
 static int open_slot(tmaring__env *e, const piece *p, int32_t slot)
 {
@@ -104,8 +110,7 @@ static int open_slot(tmaring__env *e, const piece *p, int32_t slot)
                         s->tag[slot] - 1);
     return 0;
   }
-  if (!tmaring__role_reusable(e, TMARING__FAULT_REFILL, p->primitive, p->stage, p->fill)) return 0;
-  if (!stores_over(e, p)) return 0;
+  if (!tmaring__role_refillable(e, p->primitive, p->stage, p->fill)) return 0;
   s->tag[slot] = p->fill;
   if (e->ring->data) e->ring->data->poison(e->ring->self, slot_offset(e->ring, p), p->stream->slot_bytes);
   return 1;

@@ -23,6 +23,13 @@ static int role_name(const tmaring__env *e, char *text, size_t size)
   return snprintf(text, size, "consumer warp %d", e->actor);
 }
 
+static const char *rank_name(const tmaring__env *e)
+{
+  static const char *const name[TMARING_MAX_CLUSTER] = {"rank 0, ", "rank 1, ", "rank 2, ", "rank 3, ",
+                                                        "rank 4, ", "rank 5, ", "rank 6, ", "rank 7, "};
+  return e->ring->cluster ? name[e->ring->walk.rank] : "";
+}
+
 void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
                          uint32_t fill, const char *format, ...)
 {
@@ -33,8 +40,8 @@ void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char
   if (note->kind != TMARING__FAULT_NONE) return;
   note->kind = kind;
   role_name(env, role, sizeof role);
-  used = snprintf(note->text, sizeof note->text, "worker %d, %s, %s, stage %u, fill %lld: %s: ", env->ring->worker,
-                  role, primitive, stage, (long long)fill - 1, tmaring__fault_text(kind));
+  used = snprintf(note->text, sizeof note->text, "worker %d, %s%s, %s, stage %u, fill %lld: %s: ", env->ring->worker,
+                  rank_name(env), role, primitive, stage, (long long)fill - 1, tmaring__fault_text(kind));
   if (used < 0 || (size_t)used >= sizeof note->text) return;
   va_start(list, format);
   vsnprintf(note->text + used, sizeof note->text - (size_t)used, format, list);
@@ -92,7 +99,7 @@ static size_t place(size_t *end, size_t bytes)
 
 static void lay_out(tmaring__ring *r)
 {
-  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)r->units + 1;
+  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)r->units + 2;
   size_t end = sizeof(tmaring__ring_state);
   r->at_stage = place(&end, stages * sizeof(tmaring__stage_state));
   r->at_mark = place(&end, stages * actors * sizeof(tmaring__mark));
@@ -155,6 +162,39 @@ void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, 
   for (int32_t i = 0; i < ring->actors; ++i) tmaring__at_clock(ring, state, i)[i] = 1;
 }
 
+void tmaring__team_make(tmaring__team *team, const tmaring__ring *ring)
+{
+  memset(team, 0, sizeof *team);
+  team->count = ring->code->cluster ? (int32_t)tmaring_max_i64(1, ring->walk.cluster) : 1;
+  team->cluster.count = team->count;
+  for (int32_t r = 0; r < team->count; ++r) {
+    team->ring[r] = *ring;
+    team->ring[r].walk.rank = r;
+    team->ring[r].cluster = ring->code->cluster ? &team->cluster : NULL;
+    team->cluster.member[r] = &team->env[r];
+  }
+}
+
+void tmaring__team_point(tmaring__team *team, tmaring__ring_state *states, tmaring__fault_note *fault)
+{
+  for (int32_t r = 0; r < team->count; ++r) {
+    tmaring__env *env = &team->env[r];
+    memset(env, 0, sizeof *env);
+    env->ring = &team->ring[r];
+    env->state = (tmaring__ring_state *)(void *)((char *)states + (size_t)r * env->ring->bytes);
+    env->fault = fault;
+    env->points = TMARING__UNLIMITED;
+    env->visible = TMARING__UNLIMITED;
+  }
+}
+
+void tmaring__team_start(tmaring__team *team, tmaring__ring_state *states, tmaring__fault_note *fault)
+{
+  tmaring__team_point(team, states, fault);
+  team->cluster.arrived = team->cluster.generation = team->cluster.ended = 0;
+  for (int32_t r = 0; r < team->count; ++r) tmaring__ring_start(&team->ring[r], team->env[r].state, fault);
+}
+
 /* Fills that the walk has for this worker; tickets: those put so far. */
 static int64_t fills_due(const tmaring__env *e)
 {
@@ -186,7 +226,8 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
 
 static const char *wait_name(uint32_t wait)
 {
-  static const char *const name[] = {"nothing", "full", "empty", "the barrier of its unit", "the barrier of the CTA"};
+  static const char *const name[] = {
+      "nothing", "full", "empty", "the barrier of its unit", "the barrier of the CTA", "the barrier of the cluster"};
   return name[wait];
 }
 
@@ -253,11 +294,15 @@ static void end_of_actor(tmaring__env *e)
   }
 }
 
-void tmaring__ring_end(tmaring__env *env)
+void tmaring__team_close(tmaring__team *team, int32_t rank)
 {
-  for (int32_t i = 0; i < env->ring->stages; ++i) end_of_stage(env, (uint32_t)i);
-  for (int32_t i = 0; i < env->ring->actors; ++i) {
-    env->actor = i;
-    end_of_actor(env);
+  tmaring__env *e = &team->env[rank];
+  if ((team->cluster.ended >> rank & 1u) || !tmaring__env_finished(e)) return;
+  for (int32_t i = 0; i < e->ring->stages; ++i) end_of_stage(e, (uint32_t)i);
+  for (int32_t i = 0; i < e->ring->actors; ++i) {
+    e->actor = i;
+    end_of_actor(e);
   }
+  if (e->ring->cluster) tmaring__role_leave(e);
+  team->cluster.ended |= 1u << rank;
 }

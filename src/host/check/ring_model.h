@@ -1,4 +1,4 @@
-/* The ring model: everything one worker's roles can observe or break, without the data.
+/* The ring model: everything one CTA's roles can observe or break, without the data.
  *
  * The state is one block of memory without pointers: it is copied with memcpy, hashed and compared as bytes, so that a
  * scheduler may go on from it and an explorer may come back to it.
@@ -39,6 +39,8 @@
   X(ARRIVAL, "too many arrivals")                                                                                      \
   X(LEAD, "producer too far ahead")                                                                                    \
   X(SCRATCH, "partial results without a barrier")                                                                      \
+  X(PEER, "partial results of a CTA that has left")                                                                    \
+  X(COLUMNS, "accumulators of columns not begun and ended once per tile")                                              \
   X(TICKET, "ticket read or replaced without a barrier")                                                               \
   X(COVERAGE, "tile stored twice, never, or though it is surplus")                                                     \
   X(DEADLOCK, "impossible wait")                                                                                       \
@@ -56,7 +58,7 @@ typedef struct tmaring__fault_note {
   char text[400];
 } tmaring__fault_note;
 
-/* The data of one worker; every call may be NULL as a whole (tags only). `self` is the worker's memory and lanes. */
+/* The data of one CTA; every call may be NULL as a whole (tags only). `self` is its memory and lanes. */
 typedef struct tmaring__data_calls {
   /* Global to shared memory: a bulk copy that completes, or ordinary loads. */
   void (*copy)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);
@@ -73,25 +75,36 @@ typedef struct tmaring__data_calls {
   void (*partial)(void *self, int32_t warp, uint32_t buffer, int32_t pass);
   void (*finish)(void *self, int32_t warp, uint32_t buffer, const tmaring_fill *fill, int32_t iteration, int32_t pass);
   void (*row_store)(void *self, int32_t warp, const tmaring_fill *fill, int32_t iteration);
+  void (*columns)(void *self, int32_t warp, const tmaring_fill *fill, int end); /* accumulators start or end */
   uint32_t (*claim)(void *self);
 } tmaring__data_calls;
 
 typedef struct tmaring__env tmaring__env;
 
+/* What the CTAs of a cluster share: its barrier, and the sight of one another's partial results. Changes along with the
+ * states. */
+typedef struct tmaring__cluster {
+  int32_t count;
+  tmaring__env *member[TMARING_MAX_CLUSTER]; /* by rank */
+  uint32_t arrived, generation;              /* of the barrier */
+  uint32_t ended;                            /* ranks whose roles have all ended, as a mask */
+} tmaring__cluster;
+
 /* What a run of an actor came to. */
 typedef enum tmaring__outcome { TMARING__YIELDED = 0, TMARING__BLOCKED = 1, TMARING__DONE = 2 } tmaring__outcome;
 
-/* The fixed side of a worker: what is played. The caller fills the first part; tmaring__ring_prepare the second. */
+/* The fixed side of a CTA: what is played. The caller fills the first part; tmaring__ring_prepare the second. */
 typedef struct tmaring__ring {
   const tmaring_args *args;
   const tmaring__code *code;
   const tmaring__program *program;
-  tmaring_walk walk; /* with the rows of this launch */
+  tmaring_walk walk; /* with the rows of this launch, and the CTA's rank */
   int32_t worker;
+  tmaring__cluster *cluster;                   /* code of a cluster: set by tmaring__team_make; else NULL */
   tmaring__outcome (*step)(tmaring__env *env); /* role code: tmaring__role_step, or a mutant */
   const tmaring__data_calls *data;             /* NULL: tags only */
   void *self;
-  uint64_t *covered; /* a bit per tile over all workers; NULL: coverage of this worker alone */
+  uint64_t *covered; /* a bit per tile and rank over all workers; NULL: coverage of this CTA alone */
 
   int32_t stages, warps, actors, issuer, units; /* warps: consumers; issuer: actor that feeds the ring */
   int32_t slot_count;
@@ -144,6 +157,8 @@ typedef struct tmaring__sync {
   uint32_t arrived, generation;
 } tmaring__sync;
 
+/* Of one buffer. Epochs are values of the actor's own clock; in a cluster, whose barrier alone orders partial results,
+ * the number of that barrier's next phase. */
 typedef struct tmaring__scratch_mark {
   uint32_t round, wrote_epoch, read_epoch, unused;
 } tmaring__scratch_mark;
@@ -153,8 +168,16 @@ typedef enum tmaring__wait_kind {
   TMARING__WAIT_FULL,
   TMARING__WAIT_EMPTY,
   TMARING__WAIT_GROUP,
-  TMARING__WAIT_CTA
+  TMARING__WAIT_CTA,
+  TMARING__WAIT_CLUSTER
 } tmaring__wait_kind;
+
+/* A warp's accumulators of column reductions, in the course of a tile. */
+typedef enum tmaring__columns_state {
+  TMARING__COLUMNS_NONE = 0,
+  TMARING__COLUMNS_BEGUN,
+  TMARING__COLUMNS_ENDED
+} tmaring__columns_state;
 
 typedef struct tmaring__actor {
   union {
@@ -170,6 +193,8 @@ typedef struct tmaring__actor {
   uint32_t freed; /* empty waits passed */
   uint32_t wait, wait_stage, wait_parity;
   uint32_t passes, row_stores; /* of the current fill */
+  uint32_t columns;            /* tmaring__columns_state of the current tile */
+  uint32_t meets;              /* phases of the cluster's barrier that it has passed */
   uint32_t commits;
   uint32_t rounds; /* partial results left: the next go to buffer rounds & 1 */
   uint64_t stored; /* bytes of the open group */
@@ -194,12 +219,26 @@ struct tmaring__env {
 
 #define TMARING__UNLIMITED 0xffffffffu
 
+/* The CTAs of a worker at play, each a ring of its own: one, or those of a cluster. */
+typedef struct tmaring__team {
+  int32_t count;
+  tmaring__cluster cluster;
+  tmaring__ring ring[TMARING_MAX_CLUSTER]; /* by rank */
+  tmaring__env env[TMARING_MAX_CLUSTER];
+} tmaring__team;
+
 /* Derives the second part of a ring. ERROR_ARGUMENT names what no ring can be made of. */
 tmaring_status tmaring__ring_prepare(tmaring__ring *ring);
 /* The state in which a CTA starts: barriers initialised, every actor at its first primitive. */
 void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault);
-/* What must hold when every actor has ended. */
-void tmaring__ring_end(tmaring__env *env);
+/* A team of CTAs like this prepared ring; it is not to be moved. Their states are to be one block, count * ring->bytes. */
+void tmaring__team_make(tmaring__team *team, const tmaring__ring *ring);
+/* Starts every CTA, and points the team at the block and at the place for a fault; budgets unlimited. */
+void tmaring__team_start(tmaring__team *team, tmaring__ring_state *states, tmaring__fault_note *fault);
+/* Points the team at a block that has been started. */
+void tmaring__team_point(tmaring__team *team, tmaring__ring_state *states, tmaring__fault_note *fault);
+/* Where all roles of a CTA have ended, and it was not seen before: checks what must hold then, and remembers it. */
+void tmaring__team_close(tmaring__team *team, int32_t rank);
 /* Completes copy `index` in flight to a stage. */
 void tmaring__ring_complete(tmaring__env *env, uint32_t stage, uint32_t index);
 /* Nobody can move: writes the fault. */
@@ -230,7 +269,7 @@ static inline uint32_t *tmaring__at_clock(const tmaring__ring *r, tmaring__ring_
 }
 
 /* What a barrier carries: `ended` 1: out of its last ended phase; 0: what arrivals have brought so far. Barriers: full
- * and empty per stage, then units, then the CTA. */
+ * and empty per stage, then units, then the CTA, then the cluster. */
 static inline uint32_t *tmaring__at_barrier(const tmaring__ring *r, tmaring__ring_state *s, uint32_t barrier, int ended)
 {
   return (uint32_t *)(void *)((char *)s + r->at_barrier) + (size_t)(2 * barrier + (ended != 0)) * (size_t)r->actors;

@@ -44,8 +44,10 @@ void tmaring__role_release_storer(tmaring__env *e, uint32_t stage);
 /* Barriers in two halves: arrive returns the generation; passed is true once it is over. */
 uint32_t tmaring__role_arrive_group(tmaring__env *e);
 uint32_t tmaring__role_arrive_cta(tmaring__env *e);
+uint32_t tmaring__role_arrive_cluster(tmaring__env *e);
 int tmaring__role_passed_group(tmaring__env *e, uint32_t generation);
 int tmaring__role_passed_cta(tmaring__env *e, uint32_t generation);
+int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation);
 
 void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                         uint32_t bytes);
@@ -67,6 +69,7 @@ void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_
 void tmaring__role_partial(tmaring__env *e, int32_t pass);
 void tmaring__role_finish(tmaring__env *e, const tmaring_fill *fill, int32_t iteration, int32_t pass);
 void tmaring__role_row_store(tmaring__env *e, const tmaring_fill *fill, int32_t iteration);
+void tmaring__role_columns(tmaring__env *e, const tmaring_fill *fill, int end);
 
 /* Facts and checks that the parts of the model share. */
 static inline tmaring__actor *tmaring__env_actor(const tmaring__env *e)
@@ -102,6 +105,26 @@ static inline uint32_t tmaring__ring_stage_of(const tmaring__ring *r, uint32_t f
   return (fill - 1) % (uint32_t)r->stages;
 }
 
+/* 1 where all roles of the CTA have ended. */
+static inline int tmaring__env_finished(const tmaring__env *e)
+{
+  for (int32_t i = 0; i < e->ring->actors; ++i) {
+    if (!tmaring__at_actor(e->ring, e->state, i)->finished) return 0;
+  }
+  return 1;
+}
+
+/* CTAs that share the row, and one of them. */
+static inline int32_t tmaring__env_ctas(const tmaring__env *e)
+{
+  return e->ring->cluster ? e->ring->cluster->count : 1;
+}
+
+static inline tmaring__env *tmaring__env_peer(tmaring__env *e, int32_t rank)
+{
+  return e->ring->cluster ? e->ring->cluster->member[rank] : e;
+}
+
 /* Faults unless `stage` is where fill `fill` (from 1) belongs. */
 int tmaring__role_stage(tmaring__env *e, const char *primitive, uint32_t stage, uint32_t fill);
 /* Closes the books of a consumer's current fill: everything that belongs to it was done, once. */
@@ -111,6 +134,11 @@ void tmaring__role_done(tmaring__env *e, uint32_t stage, uint32_t fill);
 /* Faults unless the issuer knows that every warp is through with what fill `fill` replaces in its stage. */
 int tmaring__role_reusable(tmaring__env *e, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
                            uint32_t fill);
+/* The same, and faults where a bulk store may still read the stage: what a fill that takes it over needs. A fill without
+ * inputs loads nothing, so that its expectation is where this is asked. */
+int tmaring__role_refillable(tmaring__env *e, const char *primitive, uint32_t stage, uint32_t fill);
+/* The CTA's roles have ended: faults where a peer may still read its partial results. */
+void tmaring__role_leave(tmaring__env *e);
 /* Rows (flat: elements) [first, last) of a fill that an actor stores. */
 void tmaring__role_store_range(const tmaring__env *e, const tmaring_fill *fill, tmaring_store_frame *range);
 

@@ -133,6 +133,7 @@ void tmaring__role_expect(tmaring__env *e, uint32_t stage, uint32_t bytes)
   tmaring__env_spend(e);
   if (!tmaring__role_stage(e, "expect", stage, fill)) return;
   check_lead(e, stage, fill);
+  if (e->ring->args->input_count == 0 && !tmaring__role_refillable(e, "expect", stage, fill)) return;
   e->state->issued = fill;
   give(e, full_index(stage));
   settle_full(e, tmaring__mbarrier_arrive_expect(&s->full, bytes), "expect", stage, fill);
@@ -242,6 +243,35 @@ static int passed_sync(tmaring__env *e, int32_t index, tmaring__wait_kind wait, 
   tmaring__actor *a = tmaring__env_actor(e);
   if (tmaring__at_sync(e->ring, e->state, index)->generation == generation) return note_wait(a, wait, 0, 0);
   return passed(e, a, sync_index(e->ring, index));
+}
+
+static uint32_t cluster_index(const tmaring__ring *r)
+{
+  return sync_index(r, r->units + 1);
+}
+
+/* Everybody's arrival ends the phase in every CTA. */
+uint32_t tmaring__role_arrive_cluster(tmaring__env *e)
+{
+  tmaring__cluster *c = e->ring->cluster;
+  const uint32_t generation = c->generation;
+  tmaring__env_spend(e);
+  give(e, cluster_index(e->ring));
+  c->arrived += 1;
+  if (c->arrived < (uint32_t)(c->count * e->ring->warps)) return generation;
+  for (int32_t i = 0; i < c->count; ++i)
+    end_phase(c->member[i]->ring, c->member[i]->state, cluster_index(c->member[i]->ring));
+  c->arrived = 0;
+  c->generation += 1;
+  return generation;
+}
+
+int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation)
+{
+  tmaring__actor *a = tmaring__env_actor(e);
+  if (e->ring->cluster->generation == generation) return note_wait(a, TMARING__WAIT_CLUSTER, 0, 0);
+  a->meets += 1;
+  return passed(e, a, cluster_index(e->ring));
 }
 
 uint32_t tmaring__role_arrive_group(tmaring__env *e)

@@ -11,14 +11,11 @@
 
 #define TMARING__LAZY 0ull
 
-/* Points an env at a ring, its state and the place for a fault; budgets unlimited. */
-void tmaring__schedule_begin(tmaring__env *env, const tmaring__ring *ring, tmaring__ring_state *state,
-                             tmaring__fault_note *fault);
-/* Plays on for a while: YIELDED, or DONE when the worker has ended or a fault is up. `seed`: TMARING__LAZY, or the
- * state of the random numbers, which moves on. Several workers are interleaved by calling this in turn. */
-tmaring__outcome tmaring__schedule_turn(tmaring__env *env, uint64_t *seed);
-/* Starts the ring and plays it to its end. ERROR_CHECK when a fault came up, with its text as the detail; *steps and
- * *copies, which may be NULL, grow by what was played. */
+/* Plays a started team on for a while: YIELDED, or DONE when its CTAs have ended or a fault is up. `seed`: TMARING__LAZY,
+ * or the state of the random numbers, which moves on. Several workers are interleaved by calling this in turn. */
+tmaring__outcome tmaring__schedule_turn(tmaring__team *team, uint64_t *seed);
+/* Starts the ring, with its peers where it is one of a cluster, and plays it to its end. ERROR_CHECK when a fault came
+ * up, with its text as the detail; *steps and *copies, which may be NULL, grow by what was played. */
 tmaring_status tmaring__schedule_run(const tmaring__ring *ring, uint64_t seed, tmaring__fault_note *fault,
                                      int64_t *steps, int64_t *copies);
 /* Next random number. */

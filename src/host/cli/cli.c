@@ -14,6 +14,7 @@ typedef struct command {
 static const command commands[] = {
     {"run", TMARING__FOR_RUN, tmaring__run_command},       {"plan", TMARING__FOR_PLAN, tmaring__plan_command},
     {"check", TMARING__FOR_CHECK, tmaring__check_command}, {"bench", TMARING__FOR_BENCH, tmaring__bench_command},
+    {"emit", TMARING__FOR_EMIT, tmaring__emit_command},    {"ops", TMARING__FOR_OPS, tmaring__ops_command},
     {"info", TMARING__FOR_INFO, tmaring__info_command},
 };
 
@@ -26,7 +27,7 @@ static const command *find(const char *name)
 
 static int refuse(const char *name)
 {
-  return tmaring__misuse(NULL, "got '%s', needs a command: run, plan, check, bench, info or help", name);
+  return tmaring__misuse(NULL, "got '%s', needs a command: run, plan, check, bench, emit, ops, info or help", name);
 }
 
 static int help(int argc, char **argv)
@@ -54,7 +55,7 @@ static int call(const command *c, int argc, char **argv)
 
 static int dispatch(int argc, char **argv)
 {
-  if (argc < 2) return tmaring__misuse(NULL, "got no command, needs run, plan, check, bench, info or help");
+  if (argc < 2) return tmaring__misuse(NULL, "got no command, needs run, plan, check, bench, emit, ops, info or help");
   if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
     return help(argc, argv);
   if (strcmp(argv[1], "--version") == 0) {

@@ -8,6 +8,8 @@ int tmaring__run_command(const tmaring__request *request);
 int tmaring__plan_command(const tmaring__request *request);
 int tmaring__check_command(const tmaring__request *request);
 int tmaring__bench_command(const tmaring__request *request);
+int tmaring__emit_command(const tmaring__request *request);
+int tmaring__ops_command(const tmaring__request *request);
 int tmaring__info_command(const tmaring__request *request);
 
 /* The whole tool: argv as main has it. */

@@ -11,14 +11,23 @@ typedef struct page {
 
 static const page pages[] = {
     {TMARING__FOR_RUN, "run FORMULA --in NAME=FILE[:TYPE] ... --out NAME=FILE[:TYPE] ... [options]",
-     "Reads .npy files, runs the formula through the ring, writes .npy files.\n"
-     "M and N come from the inputs: [M,N] is a file of two dimensions, [N] and [M] are files of one. Files are\n"
-     "little endian, C order, <f4 (f32) or <f2 (f16); bf16 is <V2 (or <u2) with :bf16 after the file's name.\n"
-     "--verify allows |error| <= rtol * |reference| + atol, where, with u = 2^-24 and u_T the roundoff of the\n"
-     "output's type, rtol = 2 u_T + (64 + N/16) u and atol = (64 + N/16) u * largest |reference|.\n",
+     "Reads .npy and .safetensors files, runs the formula through the ring, writes .npy files.\n"
+     "M and N come from the inputs. [N] and [M] are files of one dimension, an [M] file of a single value serves\n"
+     "all rows. [M,N], [M,2N] and [M,N/k] are files of two dimensions; leading dimensions of more are folded into\n"
+     "rows ([T,H,d] is [T*H,d]). Files are little endian, in C order, and mapped, never written.\n"
+     ".npy: f8 f4 f2 i1 i4 i8. numpy has no bf16 and no fp8: codes in <u2 or V2 need :bf16 after the file's name,\n"
+     "codes in u1, V1 or f1 need :e4m3 or :e5m2. Outputs of these types are written as <u2 and |u1.\n"
+     ".safetensors: F64 F32 F16 BF16 F8_E4M3 F8_E5M2 I8 I32 I64. The tensor's name is all that follows the first\n"
+     "'.safetensors:', its own colons included; its type is the file's.\n"
+     "--verify: an element passes where rounding some number within rtol * |reference| + atol of the reference to\n"
+     "the output's type gives it: an fp8 code may be the next one only close to a midpoint. With u = 2^-24 (2^-53\n"
+     "where the formula runs in double) rtol is (64 + N/16) u, and 2 roundoffs more for each cast; atol is as much\n"
+     "of the largest |reference|, for fp8 and integers 8 u of it.\n",
      "  tmaring run 'y = x + x' --in x=in.npy --out y=y.npy --verify\n"
      "  tmaring run 'rmsnorm(x[M,N], w[N]; eps) = x * rsqrt(mean(x*x) + eps) * w' \\\n"
      "      --in x=x.npy:bf16 --in w=w.npy:bf16 --scalar eps=1e-6 --out y=y.npy --backend cpu\n"
+     "  tmaring run --op rmsnorm_quantize_fp8_row --in x=x.npy:bf16 --in w=model.safetensors:model.norm.weight \\\n"
+     "      --out q=q.npy --out s=s.npy --verify\n"
      "  tmaring run 'y = x + x' --in x=in.npy --out y=y.npy --stages 4 --prefetch -1 --mode ws-y --policy wrap\n"},
     {TMARING__FOR_PLAN, "plan FORMULA --shape M,N [options]",
      "Shows how a formula would run: walk, ring, CTA, scope, path, variants, and the map of shared memory.\n"
@@ -38,6 +47,16 @@ static const page pages[] = {
      "A copy reads as much as it writes: where the formula's mix differs, the ratio says so.\n",
      "  tmaring bench 'y = x + x' --shape 1048573,256\n"
      "  tmaring bench 'y = x + x' --shape 8191,256 --order ticket --reps 100 --json\n"},
+    {TMARING__FOR_EMIT, "emit FORMULA --shape M,N [options]",
+     "Prints the CUDA C that is compiled for the plan. It includes headers that the library carries.\n"
+     "Needs no GPU and no driver.\n",
+     "  tmaring emit 'y = x + x' --shape 8191,256 --type bf16\n"
+     "  tmaring emit --op add_rmsnorm --shape 16384,4096 --type bf16 --tensor w=f32\n"},
+    {TMARING__FOR_OPS, "ops [--json]",
+     "The catalogue: names, formulas, shapes and types of the tensors, and what may share memory. Every command that\n"
+     "takes a formula takes --op NAME in its place.\n",
+     "  tmaring ops\n"
+     "  tmaring plan --op softmax --shape 1024,151937 --type bf16\n"},
     {TMARING__FOR_INFO, "info [--json]", "Versions, devices, and which backends can be used or why not.\n",
      "  tmaring info\n"
      "  tmaring info --json\n"},

@@ -23,7 +23,7 @@ static const tmaring__named_value *find_value(const tmaring__request *request, c
 
 static int load_scalar(tmaring__job *job, int32_t index, int32_t *used)
 {
-  tmaring_parameter parameter = {sizeof parameter, NULL, TMARING_SHAPE_SCALAR, 0, 0, 0};
+  tmaring_parameter parameter = {sizeof parameter, NULL, TMARING_SHAPE_SCALAR, 0, 0, 0, 0};
   const tmaring_status status = tmaring_formula_scalar(job->formula, index, &parameter);
   if (status != TMARING_OK) return tmaring__complain(status, "formula");
   const tmaring__named_value *const given = find_value(job->request, parameter.name);
@@ -32,7 +32,7 @@ static int load_scalar(tmaring__job *job, int32_t index, int32_t *used)
     return tmaring__misuse(job->request->command,
                            "--scalar: got no value for '%s', which has no default; add --scalar %s=VALUE",
                            parameter.name, parameter.name);
-  job->scalar[index] = given ? given->value : (float)parameter.default_value;
+  job->scalar[index] = given ? given->value : parameter.default_value;
   return 0;
 }
 
@@ -40,7 +40,7 @@ static int load_scalar(tmaring__job *job, int32_t index, int32_t *used)
 static int refuse_scalar(const tmaring__job *job)
 {
   for (int32_t i = 0; i < job->request->scalar_count; ++i) {
-    tmaring_parameter parameter = {sizeof parameter, NULL, TMARING_SHAPE_SCALAR, 0, 0, 0};
+    tmaring_parameter parameter = {sizeof parameter, NULL, TMARING_SHAPE_SCALAR, 0, 0, 0, 0};
     int found = 0;
     for (int32_t k = 0; k < job->scalar_count && !found; ++k)
       found = tmaring_formula_scalar(job->formula, k, &parameter) == TMARING_OK &&
@@ -80,11 +80,6 @@ void tmaring__job_end(tmaring__job *job)
   tmaring_formula_free(job->formula);
 }
 
-int tmaring__job_is_row_output(const tmaring__job *job, int32_t index)
-{
-  return job->parameter[index].is_output && job->parameter[index].shape == TMARING_SHAPE_COLUMN;
-}
-
 int32_t tmaring__job_find(const tmaring__job *job, const char *option, const char *name, int32_t kind)
 {
   char names[256] = "";
@@ -105,18 +100,29 @@ int32_t tmaring__job_find(const tmaring__job *job, const char *option, const cha
 
 void tmaring__job_set_extent(tmaring__job *job, int32_t index)
 {
-  const tmaring_shape shape = job->parameter[index].shape;
-  job->tensor[index].rows = shape == TMARING_SHAPE_ROW ? 1 : job->rows;
-  job->tensor[index].cols = shape == TMARING_SHAPE_COLUMN ? 1 : job->cols;
+  const tmaring_parameter *const parameter = &job->parameter[index];
+  tmaring_tensor *const tensor = &job->tensor[index];
+  tensor->rows = parameter->shape == TMARING_SHAPE_ROW ? 1 : job->rows;
+  switch (parameter->shape) {
+  case TMARING_SHAPE_COLUMN: tensor->cols = 1; break;
+  case TMARING_SHAPE_DOUBLE: tensor->cols = 2 * job->cols; break;
+  case TMARING_SHAPE_GROUP: tensor->cols = tmaring_ceil_div(job->cols, parameter->group_cols); break;
+  default: tensor->cols = job->cols;
+  }
 }
 
 static int describe_named(tmaring__job *job, const tmaring__binding *binding)
 {
   const int32_t index = tmaring__job_find(job, "--tensor", binding->name, -1);
   if (index < 0) return TMARING__EXIT_USAGE;
-  if (binding->type >= 0) job->tensor[index].dtype = (tmaring_dtype)binding->type;
-  job->tensor[index].pitch = binding->pitch;
-  job->tensor[index].alignment = binding->alignment;
+  tmaring_tensor *const tensor = &job->tensor[index];
+  if (binding->type >= 0) tensor->dtype = (tmaring_dtype)binding->type;
+  if (binding->type >= 0) job->typed[index] = 1;
+  tensor->pitch = binding->pitch;
+  tensor->step = binding->step;
+  tensor->group_rows = binding->group_rows;
+  tensor->group_pitch = binding->group_pitch;
+  tensor->alignment = binding->alignment;
   return 0;
 }
 
@@ -128,13 +134,13 @@ int tmaring__job_describe(tmaring__job *job)
   for (int32_t i = 0; i < job->count; ++i) {
     const tmaring_tensor blank = TMARING_TENSOR_INIT;
     job->tensor[i] = blank;
-    job->tensor[i].dtype = tmaring__job_is_row_output(job, i) ? TMARING_F32 : (tmaring_dtype)request->type;
     tmaring__job_set_extent(job, i);
   }
   for (int32_t i = 0; i < request->tensor_count; ++i) {
     const int code = describe_named(job, &request->tensor[i]);
     if (code) return code;
   }
+  tmaring__job_complete_types(job);
   return 0;
 }
 
@@ -144,4 +150,17 @@ int tmaring__job_plan(tmaring__job *job)
   const tmaring_status status =
       tmaring_plan_create(&job->plan, job->formula, job->tensor, job->count, &job->machine, &job->request->plan);
   return status == TMARING_OK ? 0 : tmaring__complain(status, "plan");
+}
+
+int tmaring__job_make_plan(tmaring__job *job, const tmaring__request *request)
+{
+  int code = tmaring__job_begin(job, request);
+  if (code) return code;
+  tmaring_machine_h200(&job->machine);
+  if (request->machine == TMARING__MACHINE_DEVICE) {
+    const tmaring_status status = tmaring_machine_query(&job->machine, 0);
+    if (status != TMARING_OK) return tmaring__complain(status, "--machine device");
+  }
+  code = tmaring__job_describe(job);
+  return code ? code : tmaring__job_plan(job);
 }

@@ -84,54 +84,85 @@ static const char *quotable(char *out, size_t capacity, const char *begin, size_
   return out;
 }
 
+/* How many raw bits a descr stands for, or 0. ml_dtypes writes bf16 and e4m3 as V, e5m2 as f1. */
+static int raw_bits(const char *descr)
+{
+  static const char *const bits16[] = {"<u2", "<V2", "|V2"};
+  static const char *const bits8[] = {"|u1", "<u1", "|V1", "<V1", "|f1", "<f1"};
+  for (size_t i = 0; i < sizeof bits16 / sizeof bits16[0]; ++i)
+    if (strcmp(descr, bits16[i]) == 0) return 16;
+  for (size_t i = 0; i < sizeof bits8 / sizeof bits8[0]; ++i)
+    if (strcmp(descr, bits8[i]) == 0) return 8;
+  return 0;
+}
+
+/* Type of a descr that says all, or -1. */
+static int32_t native_type(const char *descr)
+{
+  static const struct {
+    const char *descr;
+    tmaring_dtype type;
+  } native[] = {{"<f8", TMARING_F64}, {"<f4", TMARING_F32}, {"<f2", TMARING_F16}, {"|i1", TMARING_I8},
+                {"<i1", TMARING_I8},  {"<i4", TMARING_I32}, {"<i8", TMARING_I64}};
+  for (size_t i = 0; i < sizeof native / sizeof native[0]; ++i)
+    if (strcmp(descr, native[i].descr) == 0) return (int32_t)native[i].type;
+  return -1;
+}
+
 static tmaring_status refuse_descr(const char *descr)
 {
   if (descr[0] == '>')
     return tmaring__fail(TMARING_ERROR_FORMAT,
                          "descr: got '%s' (big endian), needs little endian; save a.astype('<%s')", descr, descr + 1);
   if (strchr(descr, 'O'))
-    return tmaring__fail(TMARING_ERROR_FORMAT,
-                         "descr: got '%s' (pickled objects), needs '<f4' or '<f2'; save a.astype('<f4')", descr);
+    return tmaring__fail(TMARING_ERROR_FORMAT, "descr: got '%s' (pickled objects), needs numbers; save a.astype('<f4')",
+                         descr);
   return tmaring__fail(TMARING_ERROR_FORMAT,
-                       "descr: got '%s', needs '<f4' (f32), '<f2' (f16), or '<V2', '|V2', '<u2' declared :bf16; "
-                       "save a.astype('<f4')",
+                       "descr: got '%s', needs '<f8', '<f4', '<f2', '|i1', '<i4' or '<i8', or codes: '<u2' declared "
+                       ":bf16, '|u1' declared :e4m3 or :e5m2; save a.astype('<f4')",
                        descr);
 }
 
-static tmaring_status match_type(tmaring__npy *array, const char *descr, int32_t found, int32_t wanted)
+static tmaring_status refuse_declared(const char *descr, tmaring_dtype found, int32_t wanted)
 {
-  if (wanted != TMARING__NPY_ANY_TYPE && wanted != found)
+  const char *const name = tmaring_dtype_name((tmaring_dtype)wanted);
+  return tmaring__fail(TMARING_ERROR_FORMAT,
+                       "descr: got '%s' (%s), needs a file of %s as declared; drop the :%s or convert the file", descr,
+                       tmaring_dtype_name(found), name, name);
+}
+
+static tmaring_status take_raw(tmaring__array *array, const char *descr, int bits, int32_t wanted)
+{
+  const int fits = bits == 16 ? wanted == TMARING_BF16 : wanted == TMARING_E4M3 || wanted == TMARING_E5M2;
+  if (!fits)
     return tmaring__fail(TMARING_ERROR_FORMAT,
-                         "descr: got '%s' (%s), needs a file of %s as declared; drop the :%s or convert the file",
-                         descr, tmaring_dtype_name((tmaring_dtype)found), tmaring_dtype_name((tmaring_dtype)wanted),
-                         tmaring_dtype_name((tmaring_dtype)wanted));
-  array->dtype = (tmaring_dtype)found;
+                         "descr: got '%s' (%d raw bits), needs a declared type; add %s to the file name if it holds %s",
+                         descr, bits, bits == 16 ? ":bf16" : ":e4m3 or :e5m2", bits == 16 ? "bf16" : "fp8 codes");
+  array->dtype = (tmaring_dtype)wanted;
   return TMARING_OK;
 }
 
-static tmaring_status set_descr(tmaring__npy *array, const char *begin, size_t length, int32_t wanted)
+static tmaring_status set_descr(tmaring__array *array, const char *begin, size_t length, int32_t wanted)
 {
   char descr[32];
   quotable(descr, sizeof descr, begin, length);
-  if (strcmp(descr, "<f4") == 0) return match_type(array, descr, TMARING_F32, wanted);
-  if (strcmp(descr, "<f2") == 0) return match_type(array, descr, TMARING_F16, wanted);
-  const int raw16 = strcmp(descr, "<V2") == 0 || strcmp(descr, "|V2") == 0 || strcmp(descr, "<u2") == 0;
-  if (!raw16) return refuse_descr(descr);
-  if (wanted != TMARING_BF16)
-    return tmaring__fail(
-        TMARING_ERROR_FORMAT,
-        "descr: got '%s' (16 raw bits), needs a declared type; add :bf16 to the file name if it holds bf16", descr);
-  return match_type(array, descr, TMARING_BF16, wanted);
+  const int32_t found = native_type(descr);
+  const int bits = raw_bits(descr);
+  if (bits) return take_raw(array, descr, bits, wanted);
+  if (found < 0) return refuse_descr(descr);
+  array->dtype = (tmaring_dtype)found;
+  if (wanted == TMARING__NPY_ANY_TYPE || wanted == found) return TMARING_OK;
+  return refuse_declared(descr, array->dtype, wanted);
 }
 
-static tmaring_status take_descr(tmaring__npy *array, scanner *s, int32_t wanted)
+static tmaring_status take_descr(tmaring__array *array, scanner *s, int32_t wanted)
 {
   const char *begin;
   size_t length;
   skip_space(s);
   if (s->at < s->end && *s->at == '[')
     return tmaring__fail(TMARING_ERROR_FORMAT,
-                         "descr: got a structured type, needs '<f4' or '<f2'; save each field as an array of its own");
+                         "descr: got a structured type, needs numbers; save each field as an array of its own");
   if (!take_string(s, &begin, &length)) return malformed("a 'descr' that is no string");
   return set_descr(array, begin, length, wanted);
 }
@@ -144,31 +175,26 @@ static tmaring_status take_order(scanner *s)
                        "fortran_order: got True, needs False (C order); save numpy.ascontiguousarray(a)");
 }
 
-static tmaring_status take_shape(tmaring__npy *array, scanner *s)
+static tmaring_status take_shape(tmaring__array *array, scanner *s)
 {
   int64_t extent;
   array->dims = 0;
-  array->shape[0] = array->shape[1] = 1;
   if (!take(s, '(')) return malformed("a 'shape' that is no tuple");
   while (!take(s, ')')) {
     if (!take_integer(s, &extent)) return malformed("a 'shape' with something else than integers in [0, 2^63)");
-    if (array->dims < 2) array->shape[array->dims] = extent;
-    ++array->dims;
+    if (array->dims == TMARING__ARRAY_MAX_DIMS)
+      return tmaring__fail(TMARING_ERROR_FORMAT,
+                           "shape: got more than %d dimensions, needs at most that; save a.reshape(-1, a.shape[-1])",
+                           TMARING__ARRAY_MAX_DIMS);
+    array->shape[array->dims++] = extent;
     if (take(s, ',')) continue;
     if (!take(s, ')')) return malformed("a 'shape' without its closing parenthesis");
     break;
   }
-  if (array->dims == 0)
-    return tmaring__fail(TMARING_ERROR_FORMAT,
-                         "shape: got (), needs one or two dimensions; pass single values with --scalar");
-  if (array->dims > 2)
-    return tmaring__fail(TMARING_ERROR_FORMAT,
-                         "shape: got %d dimensions, needs one or two; save a.reshape(-1, a.shape[-1])",
-                         (int)array->dims);
   return TMARING_OK;
 }
 
-static tmaring_status take_value(tmaring__npy *array, scanner *s, entries *seen, const char *key, size_t length,
+static tmaring_status take_value(tmaring__array *array, scanner *s, entries *seen, const char *key, size_t length,
                                  int32_t type)
 {
   char text[32];
@@ -182,7 +208,7 @@ static tmaring_status take_value(tmaring__npy *array, scanner *s, entries *seen,
                        text);
 }
 
-static tmaring_status take_entries(tmaring__npy *array, scanner *s, entries *seen, int32_t type)
+static tmaring_status take_entries(tmaring__array *array, scanner *s, entries *seen, int32_t type)
 {
   while (!take(s, '}')) {
     const char *key;
@@ -197,20 +223,7 @@ static tmaring_status take_entries(tmaring__npy *array, scanner *s, entries *see
   return s->at == s->end ? TMARING_OK : malformed("text after the closing brace");
 }
 
-/* Sizes are products of what a file says: each is checked before it is made. */
-static tmaring_status set_bytes(tmaring__npy *array)
-{
-  const int64_t element = (int64_t)tmaring_dtype_bytes((tmaring_i32)array->dtype);
-  const int64_t limit = INT64_MAX / element;
-  if (array->shape[0] != 0 && array->shape[1] > limit / array->shape[0])
-    return tmaring__fail(TMARING_ERROR_FORMAT,
-                         "shape: got (%lld, %lld), needs fewer than 2^63 bytes; the file is damaged, write it again",
-                         (long long)array->shape[0], (long long)array->shape[1]);
-  array->bytes = (size_t)(array->shape[0] * array->shape[1] * element);
-  return TMARING_OK;
-}
-
-tmaring_status tmaring__npy_parse(tmaring__npy *array, const char *header, size_t length, int32_t type)
+tmaring_status tmaring__npy_header(tmaring__array *array, const char *header, size_t length, int32_t type)
 {
   scanner s = {header, header + length};
   entries seen = {0, 0, 0};
@@ -219,5 +232,5 @@ tmaring_status tmaring__npy_parse(tmaring__npy *array, const char *header, size_
   if (!seen.has_descr) return malformed("no 'descr'");
   if (!seen.has_order) return malformed("no 'fortran_order'");
   if (!seen.has_shape) return malformed("no 'shape'");
-  return set_bytes(array);
+  return TMARING_OK;
 }

@@ -35,6 +35,8 @@ int tmaring__read_shape(tmaring__request *request, const tmaring__option *option
 int tmaring__read_consumers(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_registers(tmaring__request *request, const tmaring__option *option, const char *text);
 
+/* A name of the catalogue: sets the formula too. */
+int tmaring__read_op(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_in(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_out(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_tensor(tmaring__request *request, const tmaring__option *option, const char *text);

@@ -41,16 +41,32 @@ static int begin_entry(tmaring__request *request, const tmaring__option *option,
   return 0;
 }
 
-/* FILE[:TYPE]: only a known type after the last colon is one, for file names have colons too. */
+#define SAFETENSORS ".safetensors"
+
+static int set_path(tmaring__request *request, tmaring__binding *entry, const char *text, size_t length,
+                    const char *tensor)
+{
+  entry->path = strndup(text, length);
+  if (tensor) entry->tensor = strdup(tensor);
+  if (entry->path && (entry->tensor || !tensor)) return 0;
+  return tmaring__complain(tmaring__fail(TMARING_ERROR_MEMORY, "out of memory"), request->command);
+}
+
+/* FILE.safetensors:TENSOR, where the name begins after the first colon that follows the ending and runs to the end, its own
+ * colons included. FILE[:TYPE], where only a known type after the last colon is one, for file names have colons too. */
 static int set_file(tmaring__request *request, tmaring__binding *entry, const char *text)
 {
-  size_t length = strlen(text);
+  const size_t length = strlen(text), ending = sizeof SAFETENSORS - 1;
+  const char *const named = strstr(text, SAFETENSORS ":");
   const char *const colon = strrchr(text, ':');
-  if (colon && colon != text && tmaring__word_find(tmaring__words_type, colon + 1, strlen(colon + 1), &entry->type))
-    length = (size_t)(colon - text);
-  entry->path = strndup(text, length);
-  if (entry->path) return 0;
-  return tmaring__complain(tmaring__fail(TMARING_ERROR_MEMORY, "out of memory"), request->command);
+  entry->is_safetensors = named || (length >= ending && strcmp(text + length - ending, SAFETENSORS) == 0);
+  if (named && named[ending + 1])
+    return set_path(request, entry, text, (size_t)(named - text) + ending, named + ending + 1);
+  if (named) return set_path(request, entry, text, (size_t)(named - text) + ending, NULL);
+  if (!entry->is_safetensors && colon && colon != text &&
+      tmaring__word_find(tmaring__words_type, colon + 1, strlen(colon + 1), &entry->type))
+    return set_path(request, entry, text, (size_t)(colon - text), NULL);
+  return set_path(request, entry, text, length, NULL);
 }
 
 static int read_file(tmaring__request *request, const tmaring__option *option, const char *text, tmaring__binding *list,
@@ -69,22 +85,50 @@ int tmaring__read_in(tmaring__request *request, const tmaring__option *option, c
 
 int tmaring__read_out(tmaring__request *request, const tmaring__option *option, const char *text)
 {
-  return read_file(request, option, text, request->out, &request->out_count);
+  const int code = read_file(request, option, text, request->out, &request->out_count);
+  if (code || !request->out[request->out_count - 1].is_safetensors) return code;
+  return tmaring__misuse(request->command, "--%s: got '%s', needs a .npy file: .safetensors files are read only",
+                         option->name, text);
 }
 
-/* One of TYPE, pitch=P and align=A. */
+/* Number after "KEY=": 1 where the attribute has this key and a fitting number. */
+static int take_number(const char *key, const char *begin, const char *end, int64_t high, int64_t *value)
+{
+  const size_t length = strlen(key);
+  if ((size_t)(end - begin) <= length || memcmp(begin, key, length) != 0) return 0;
+  return tmaring__integer(begin + length, end, 1, high, value);
+}
+
+/* One of the attributes of a tensor. */
 static int set_attribute(tmaring__binding *entry, const char *begin, const char *end)
 {
+  static const char one[] = "pitch=one";
   const size_t length = (size_t)(end - begin);
   int64_t value;
-  if (length > 6 && memcmp(begin, "pitch=", 6) == 0)
-    return tmaring__integer(begin + 6, end, 1, INT64_MAX, &entry->pitch);
-  if (length > 6 && memcmp(begin, "align=", 6) == 0) {
-    const int fine = tmaring__integer(begin + 6, end, 1, 1 << 20, &value);
-    if (fine) entry->alignment = (uint32_t)value;
-    return fine;
+  if (length == sizeof one - 1 && memcmp(begin, one, length) == 0) {
+    entry->pitch = TMARING_ONE_VALUE;
+    return 1;
+  }
+  if (take_number("pitch=", begin, end, INT64_MAX, &entry->pitch)) return 1;
+  if (take_number("step=", begin, end, INT64_MAX, &entry->step)) return 1;
+  if (take_number("group-rows=", begin, end, INT64_MAX, &entry->group_rows)) return 1;
+  if (take_number("group-pitch=", begin, end, INT64_MAX, &entry->group_pitch)) return 1;
+  if (take_number("align=", begin, end, 1 << 20, &value)) {
+    entry->alignment = (uint32_t)value;
+    return 1;
   }
   return tmaring__word_find(tmaring__words_type, begin, length, &entry->type);
+}
+
+static int refuse_attribute(const tmaring__request *request, const tmaring__option *option, const char *name,
+                            const char *begin, const char *end)
+{
+  char types[96];
+  tmaring__word_list(tmaring__words_type, types, sizeof types);
+  return tmaring__misuse(request->command,
+                         "--%s %s: got '%.*s', needs a type (%s), pitch=ELEMENTS, pitch=one, step=ELEMENTS, "
+                         "group-rows=ROWS, group-pitch=ELEMENTS or align=BYTES",
+                         option->name, name, (int)(end - begin), begin, types);
 }
 
 int tmaring__read_tensor(tmaring__request *request, const tmaring__option *option, const char *text)
@@ -96,10 +140,7 @@ int tmaring__read_tensor(tmaring__request *request, const tmaring__option *optio
   for (int more = 1; more;) {
     const char *const comma = strchr(rest, ',');
     const char *const end = comma ? comma : rest + strlen(rest);
-    if (!set_attribute(entry, rest, end))
-      return tmaring__misuse(request->command,
-                             "--%s %s: got '%.*s', needs f32, f16, bf16, pitch=ELEMENTS or align=BYTES", option->name,
-                             entry->name, (int)(end - rest), rest);
+    if (!set_attribute(entry, rest, end)) return refuse_attribute(request, option, entry->name, rest, end);
     more = comma != NULL;
     rest = end + more;
   }
@@ -119,11 +160,11 @@ int tmaring__read_scalar(tmaring__request *request, const tmaring__option *optio
     if (strcmp(request->scalar[i].name, entry->name) == 0)
       return tmaring__misuse(request->command, "--%s: got '%s' twice, needs each name once", option->name, entry->name);
   errno = 0;
-  entry->value = strtof(rest, &stop);
+  entry->value = strtod(rest, &stop);
   if (stop == rest || *stop)
     return tmaring__misuse(request->command, "--%s %s: got '%s', needs a number", option->name, entry->name, rest);
   if (errno == ERANGE && (entry->value == 0 || isinf(entry->value)))
-    return tmaring__misuse(request->command, "--%s %s: got '%s', needs a number that fp32 can hold", option->name,
+    return tmaring__misuse(request->command, "--%s %s: got '%s', needs a number that a double can hold", option->name,
                            entry->name, rest);
   return 0;
 }

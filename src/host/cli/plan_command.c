@@ -7,20 +7,6 @@
 #include "json_text.h"
 #include "plan_view.h"
 
-/* Everything up to the plan. */
-static int make_plan(tmaring__job *job, const tmaring__request *request)
-{
-  int code = tmaring__job_begin(job, request);
-  if (code) return code;
-  tmaring_machine_h200(&job->machine);
-  if (request->machine == TMARING__MACHINE_DEVICE) {
-    const tmaring_status status = tmaring_machine_query(&job->machine, 0);
-    if (status != TMARING_OK) return tmaring__complain(status, "--machine device");
-  }
-  code = tmaring__job_describe(job);
-  return code ? code : tmaring__job_plan(job);
-}
-
 static int print_plan(const tmaring__job *job)
 {
   tmaring__plan_view view;
@@ -34,7 +20,7 @@ static int print_plan(const tmaring__job *job)
 int tmaring__plan_command(const tmaring__request *request)
 {
   tmaring__job job;
-  int code = make_plan(&job, request);
+  int code = tmaring__job_make_plan(&job, request);
   if (!code) code = print_plan(&job);
   tmaring__job_end(&job);
   return code;
@@ -76,7 +62,7 @@ static int check(const tmaring__job *job)
 int tmaring__check_command(const tmaring__request *request)
 {
   tmaring__job job;
-  int code = make_plan(&job, request);
+  int code = tmaring__job_make_plan(&job, request);
   if (!code) code = check(&job);
   tmaring__job_end(&job);
   return code;

@@ -16,13 +16,16 @@ static json_t *machine_json(const tmaring_machine *m)
 static json_t *tensors_json(const tmaring__job *job)
 {
   json_t *const list = json_array();
+  char shape[24];
   for (int32_t i = 0; i < job->count; ++i) {
     const tmaring_tensor *const t = &job->tensor[i];
     json_array_append_new(
-        list, json_pack("{ss,sb,ss,ss,sI,sI}", "name", job->parameter[i].name, "output", job->parameter[i].is_output,
-                        "shape", tmaring__word_text(tmaring__words_shape, (int32_t)job->parameter[i].shape), "type",
-                        tmaring_dtype_name(t->dtype), "pitch_elems", (json_int_t)(t->pitch ? t->pitch : t->cols),
-                        "alignment_bytes", (json_int_t)(t->alignment ? t->alignment : 16)));
+        list,
+        json_pack("{ss,sb,ss,ss,sI,sI,sI,sI,sI}", "name", job->parameter[i].name, "output", job->parameter[i].is_output,
+                  "shape", tmaring__shape_word(&job->parameter[i], shape), "type", tmaring_dtype_name(t->dtype),
+                  "pitch_elems", (json_int_t)(t->pitch ? t->pitch : t->cols), "step_elems",
+                  (json_int_t)(t->step ? t->step : 1), "group_rows", (json_int_t)t->group_rows, "group_pitch_elems",
+                  (json_int_t)t->group_pitch, "alignment_bytes", (json_int_t)(t->alignment ? t->alignment : 16)));
   }
   return list;
 }
@@ -30,12 +33,13 @@ static json_t *tensors_json(const tmaring__job *job)
 static json_t *walk_json(const tmaring__plan_view *view)
 {
   const tmaring_walk *const w = &view->args.walk;
-  return json_pack(
-      "{ss,ss,si,sI,sI,sI,sI,si,si,si,si,si,sb}", "order", tmaring__word_text(tmaring__words_order, w->order), "policy",
-      tmaring__word_text(tmaring__words_policy, w->policy), "workers", w->workers, "tiles", (json_int_t)w->tiles,
-      "slots_per_worker", (json_int_t)w->slots, "slots", (json_int_t)view->slots, "surplus_slots",
-      (json_int_t)view->surplus, "tile_rows", w->tile_rows, "pieces", w->pieces, "piece_cols", w->piece_cols, "passes",
-      w->passes, "fills_per_tile", view->fills_per_tile, "spread", w->spread);
+  return json_pack("{ss,ss,si,sI,sI,sI,sI,si,si,si,si,si,si,sb,si}", "order",
+                   tmaring__word_text(tmaring__words_order, w->order), "policy",
+                   tmaring__word_text(tmaring__words_policy, w->policy), "workers", w->workers, "tiles",
+                   (json_int_t)w->tiles, "slots_per_worker", (json_int_t)w->slots, "slots", (json_int_t)view->slots,
+                   "surplus_slots", (json_int_t)view->surplus, "tile_rows", w->tile_rows, "chunk", w->chunk, "pieces",
+                   w->pieces, "piece_cols", w->piece_cols, "passes", w->passes, "fills_per_tile", view->fills_per_tile,
+                   "spread", w->spread, "cluster", w->cluster);
 }
 
 static json_t *ring_json(const tmaring__plan_view *view)
@@ -63,9 +67,24 @@ static json_t *cta_json(const tmaring__plan_view *view)
 
 static json_t *scope_json(const tmaring_scope *s)
 {
-  return json_pack("{ss,si,si,si,si,si}", "kind", tmaring__word_text(tmaring__words_scope, s->kind), "vec", s->vec,
+  return json_pack("{ss,si,si,si,si,si,sb}", "kind", tmaring__word_text(tmaring__words_scope, s->kind), "vec", s->vec,
                    "lanes_per_row", tmaring_scope_lanes(s), "warps_per_row", s->warps_per_row, "unit_rows",
-                   s->unit_rows, "chunk_vecs", s->chunk_vecs);
+                   s->unit_rows, "chunk_vecs", s->chunk_vecs, "fixed", s->fixed);
+}
+
+/* Groups of columns: 0 columns where the formula has none. */
+static json_t *groups_json(const tmaring__plan_view *view)
+{
+  const tmaring__program *const p = view->program;
+  const int32_t lanes = p->group_cols_most ? tmaring_scope_group_lanes(&view->args.scope, p->group_cols_most) : 0;
+  return json_pack("{si,si,si}", "cols_least", p->group_cols_least, "cols_most", p->group_cols_most, "lanes", lanes);
+}
+
+static json_t *columns_json(const tmaring__plan_view *view)
+{
+  const tmaring_args *const a = &view->args;
+  return json_pack("{si,sI,si,sb}", "outputs", a->column_output_count, "chunks", (json_int_t)view->chunks, "seats",
+                   a->column_output_count ? tmaring_column_seats(a) : 0, "staged", a->columns_staged);
 }
 
 static json_t *slots_json(const tmaring_stream *stream, int32_t count)
@@ -92,12 +111,13 @@ static json_t *smem_json(const tmaring__plan_view *view)
   return json;
 }
 
-static json_t *path_json(const tmaring_plan_info *i)
+static json_t *path_json(const tmaring__plan_view *view)
 {
-  return json_pack("{sb,ss,sb,si,si,sI,sf}", "aligned", i->aligned, "store",
+  const tmaring_plan_info *const i = &view->info;
+  return json_pack("{sb,ss,sb,si,si,sI,sf,sb,sI}", "aligned", i->aligned, "store",
                    tmaring__word_text(tmaring__words_store, i->store), "in_place", i->in_place, "passes", i->passes,
                    "reduction_passes", i->reduction_passes, "bytes_per_row", (json_int_t)i->bytes_per_row, "cost_us",
-                   i->cost_us);
+                   i->cost_us, "wide", view->wide, "workspace_bytes", (json_int_t)view->workspace_bytes);
 }
 
 static json_t *variants_json(const tmaring_plan *plan)
@@ -105,9 +125,10 @@ static json_t *variants_json(const tmaring_plan *plan)
   json_t *const list = json_array();
   for (int32_t k = 0; k < plan->variant_count; ++k) {
     const tmaring__variant *const v = &plan->variant[k];
-    json_array_append_new(list, json_pack("{sI,sI,si,si,si}", "rows_limit", (json_int_t)v->rows_limit, "stages",
+    json_array_append_new(list, json_pack("{sI,sI,si,si,si,si}", "rows_limit", (json_int_t)v->rows_limit, "stages",
                                           (json_int_t)v->args.stages, "workers", v->args.walk.workers, "tile_rows",
-                                          v->args.walk.tile_rows, "ctas_per_sm", v->ctas_per_sm));
+                                          v->args.walk.tile_rows, "chunk", v->args.walk.chunk, "ctas_per_sm",
+                                          v->ctas_per_sm));
   }
   return list;
 }
@@ -123,11 +144,11 @@ static json_t *notes_json(const tmaring_plan *plan)
 int tmaring__plan_print_json(const tmaring__plan_view *view)
 {
   const tmaring__job *const job = view->job;
-  json_t *const json =
-      json_pack("{ss,sI,sI,so,so,so,so,so,so,so,so,so,so}", "formula", job->request->formula, "rows",
-                (json_int_t)job->rows, "cols", (json_int_t)job->cols, "machine", machine_json(&job->machine), "tensors",
-                tensors_json(job), "walk", walk_json(view), "ring", ring_json(view), "cta", cta_json(view), "scope",
-                scope_json(&view->args.scope), "path", path_json(&view->info), "smem", smem_json(view), "variants",
-                variants_json(job->plan), "notes", notes_json(job->plan));
+  json_t *const json = json_pack(
+      "{ss,sI,sI,so,so,so,so,so,so,so,so,so,so,so,so}", "formula", job->request->formula, "rows", (json_int_t)job->rows,
+      "cols", (json_int_t)job->cols, "machine", machine_json(&job->machine), "tensors", tensors_json(job), "walk",
+      walk_json(view), "ring", ring_json(view), "cta", cta_json(view), "scope", scope_json(&view->args.scope), "path",
+      path_json(view), "groups", groups_json(view), "columns", columns_json(view), "smem", smem_json(view), "variants",
+      variants_json(job->plan), "notes", notes_json(job->plan));
   return tmaring__json_print(json);
 }

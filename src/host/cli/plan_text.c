@@ -15,15 +15,27 @@ static void print_head(const tmaring__plan_view *view)
   printf("shape    M = %" PRId64 ", N = %" PRId64 "\n", job->rows, job->cols);
 }
 
+/* Where the rows of a tensor lie. */
+static void print_strides(const tmaring_parameter *parameter, const tmaring_tensor *t)
+{
+  if (parameter->shape == TMARING_SHAPE_ROW) return;
+  if (t->pitch == TMARING_ONE_VALUE)
+    printf(", one value for all rows");
+  else if (t->pitch || parameter->shape != TMARING_SHAPE_COLUMN)
+    printf(", pitch %" PRId64, t->pitch ? t->pitch : t->cols);
+  if (t->step) printf(", step %" PRId64, t->step);
+  if (t->group_rows) printf(", groups of %" PRId64 " rows every %" PRId64, t->group_rows, t->group_pitch);
+}
+
 static void print_tensors(const tmaring__plan_view *view)
 {
   const tmaring__job *const job = view->job;
+  char shape[24];
   for (int32_t i = 0; i < job->count; ++i) {
     const tmaring_tensor *const t = &job->tensor[i];
     printf("%s  %-3s %s%s %s", i ? "       " : "tensors", job->parameter[i].is_output ? "out" : "in",
-           job->parameter[i].name, tmaring__word_text(tmaring__words_shape, (int32_t)job->parameter[i].shape),
-           tmaring_dtype_name(t->dtype));
-    if (job->parameter[i].shape == TMARING_SHAPE_MATRIX) printf(", pitch %" PRId64, t->pitch ? t->pitch : t->cols);
+           job->parameter[i].name, tmaring__shape_word(&job->parameter[i], shape), tmaring_dtype_name(t->dtype));
+    print_strides(&job->parameter[i], t);
     printf(", aligned to %u bytes\n", t->alignment ? t->alignment : 16);
   }
 }
@@ -37,12 +49,17 @@ static void print_tile(const tmaring__plan_view *view)
 {
   const tmaring_walk *const w = &view->args.walk;
   if (w->pieces == 1)
-    printf("         a tile is up to %d whole row%s: one fill\n", w->tile_rows, plural(w->tile_rows));
+    printf("         a tile is up to %d whole row%s", w->tile_rows * w->chunk, plural(w->tile_rows * w->chunk));
   else if (w->spread)
-    printf("         a tile is one of %d pieces of a row, up to %d columns each: one fill\n", w->pieces, w->piece_cols);
+    printf("         a tile is one of %d pieces of %d row%s, up to %d columns each", w->pieces, w->chunk,
+           plural(w->chunk), w->piece_cols);
   else
-    printf("         a tile is a row in %d pieces of up to %d columns, streamed %d time%s: %d fills\n", w->pieces,
-           w->piece_cols, w->passes, plural(w->passes), view->fills_per_tile);
+    printf("         a tile is %d row%s in %d pieces of up to %d columns, streamed %d time%s", w->chunk,
+           plural(w->chunk), w->pieces, w->piece_cols, w->passes, plural(w->passes));
+  if (view->fills_per_tile == 1)
+    printf(": one fill\n");
+  else
+    printf(": %d fills\n", view->fills_per_tile);
 }
 
 static void print_walk(const tmaring__plan_view *view)
@@ -57,6 +74,9 @@ static void print_walk(const tmaring__plan_view *view)
     printf("         up to %" PRId64 " slot%s per worker, %" PRId64 " in all, %" PRId64 " surplus\n", (int64_t)w->slots,
            plural(w->slots), view->slots, view->surplus);
   print_tile(view);
+  if (tmaring_walk_shared(w))
+    printf("         a worker is a cluster of %d CTAs, each with up to %d columns of a row\n", w->cluster,
+           w->piece_cols);
 }
 
 static void print_ring(const tmaring__plan_view *view)
@@ -96,6 +116,26 @@ static void print_scope(const tmaring__plan_view *view)
     printf("%d warp%s share%s a row, %d row%s per fill and unit", s->warps_per_row, plural(s->warps_per_row),
            s->warps_per_row == 1 ? "s" : "", s->unit_rows, plural(s->unit_rows));
   printf("; %d elements per thread and step\n", s->vec);
+  if (s->fixed) printf("         frames are fixed: a thread has the same columns of every row\n");
+}
+
+static void print_groups(const tmaring__plan_view *view)
+{
+  const tmaring__program *const p = view->program;
+  if (p->group_cols_most == 0) return;
+  printf("groups   of ");
+  if (p->group_cols_least != p->group_cols_most) printf("%d to ", p->group_cols_least);
+  printf("%d columns: up to %d lanes join one\n", p->group_cols_most,
+         tmaring_scope_group_lanes(&view->args.scope, p->group_cols_most));
+}
+
+static void print_columns(const tmaring__plan_view *view)
+{
+  const tmaring_args *const a = &view->args;
+  if (a->column_output_count == 0) return;
+  printf("columns  %d output%s of %" PRId64 " chunks of rows, %d at a time in %s; then a second kernel joins them\n",
+         a->column_output_count, plural(a->column_output_count), view->chunks, tmaring_column_seats(a),
+         a->columns_staged ? "shared memory" : "the workspace");
 }
 
 static void print_path(const tmaring__plan_view *view)
@@ -105,6 +145,7 @@ static void print_path(const tmaring__plan_view *view)
          i->aligned ? "whole 16-byte units by bulk copies" : "16-byte windows by bulk copies, edges by ordinary loads");
   printf("         stores: %s%s\n", tmaring__word_text(tmaring__words_store, i->store),
          i->in_place ? ", staged over the input" : "");
+  printf("         arithmetic in %s; workspace of %zu bytes\n", view->wide ? "double" : "fp32", view->workspace_bytes);
   printf("         %d pass%s over a row, %d of reductions; %" PRId64 " bytes per row; estimate %.2f us\n", i->passes,
          i->passes == 1 ? "" : "es", i->reduction_passes, i->bytes_per_row, i->cost_us);
 }
@@ -120,7 +161,7 @@ static void print_variants(const tmaring__plan_view *view)
     else
       printf("%s", k ? "larger M" : "any M");
     printf(": %u stages, %d workers, %d rows per tile, %d CTAs per SM\n", v->args.stages, v->args.walk.workers,
-           v->args.walk.tile_rows, v->ctas_per_sm);
+           v->args.walk.tile_rows * v->args.walk.chunk, v->ctas_per_sm);
   }
 }
 
@@ -139,6 +180,8 @@ void tmaring__plan_print_text(const tmaring__plan_view *view, int explain)
   print_ring(view);
   print_cta(view);
   print_scope(view);
+  print_groups(view);
+  print_columns(view);
   print_path(view);
   print_variants(view);
   tmaring__plan_print_smem(view);

@@ -22,6 +22,14 @@ static uint32_t vectors_end(const tmaring_args *a)
   return end;
 }
 
+/* End of the accumulators of column reductions, where they are kept in shared memory. */
+static uint32_t columns_end(const tmaring_args *a, int wide)
+{
+  if (a->column_output_count == 0 || !a->columns_staged) return a->smem.columns;
+  const int64_t values = (int64_t)a->column_output_count * tmaring_column_seats(a) * tmaring_column_stride(a);
+  return a->smem.columns + (uint32_t)(values * (wide ? 8 : 4));
+}
+
 /* In the order of tmaring_smem. */
 static void set_regions(tmaring__plan_view *view)
 {
@@ -31,7 +39,8 @@ static void set_regions(tmaring__plan_view *view)
   set_region(&view->region[2], "tickets", m->tickets, m->scratch);
   set_region(&view->region[3], "partial results", m->scratch, m->vectors);
   set_region(&view->region[4], "row vectors", m->vectors, vectors_end(&view->args));
-  set_region(&view->region[5], "stages", m->stages, m->total);
+  set_region(&view->region[5], "column results", m->columns, columns_end(&view->args, view->wide));
+  set_region(&view->region[6], "stages", m->stages, m->total);
 }
 
 tmaring_status tmaring__plan_view_make(tmaring__plan_view *view, const tmaring__job *job)
@@ -41,6 +50,8 @@ tmaring_status tmaring__plan_view_make(tmaring__plan_view *view, const tmaring__
   view->info.size = sizeof view->info;
   TMARING__TRY(tmaring_plan_args(job->plan, job->rows, &view->args));
   TMARING__TRY(tmaring_plan_describe(job->plan, &view->info));
+  view->wide = job->plan->code.wide;
+  view->program = tmaring__formula_program(job->formula);
   const tmaring_walk *const w = &view->args.walk;
   const int trimmed = w->order == TMARING_ORDER_TICKET || w->policy == TMARING_POLICY_EXACT;
   view->slots = trimmed ? w->tiles : w->slots * w->workers;
@@ -49,6 +60,8 @@ tmaring_status tmaring__plan_view_make(tmaring__plan_view *view, const tmaring__
   view->full_count = tmaring_ring_full_count();
   view->empty_count =
       tmaring_ring_empty_count(view->args.cta.release, (tmaring_u32)tmaring_cta_consumer_warps(&view->args.cta));
+  view->chunks = view->args.column_output_count ? tmaring_column_chunks(w) : 0;
+  view->workspace_bytes = tmaring_workspace_bytes(job->plan, job->rows);
   set_regions(view);
   return TMARING_OK;
 }

@@ -10,14 +10,18 @@ typedef struct tmaring__region {
   uint32_t offset, bytes;
 } tmaring__region;
 
-#define TMARING__REGIONS 6 /* what lies before the stages, then the stages */
+#define TMARING__REGIONS 7 /* what lies before the stages, then the stages */
 
 typedef struct tmaring__plan_view {
   const tmaring__job *job;
   tmaring_args args; /* of a launch with job->rows rows */
   tmaring_plan_info info;
+  const tmaring__program *program;
+  int32_t wide;    /* 1: arithmetic in double */
   int64_t slots;   /* of all workers */
   int64_t surplus; /* slots past the last tile */
+  int64_t chunks;  /* of rows; each leaves one partial result per column and seat. 0: no column reductions */
+  size_t workspace_bytes;
   uint32_t full_count, empty_count;
   int32_t fills_per_tile;
   tmaring__region region[TMARING__REGIONS];

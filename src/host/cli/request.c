@@ -10,9 +10,12 @@
 #include "option.h"
 
 #define FIELD(name) offsetof(tmaring__request, name)
-#define PLANNED     (TMARING__FOR_RUN | TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_BENCH)
-#define SHAPED      (TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_BENCH)
+#define SHAPED      (TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_BENCH | TMARING__FOR_EMIT)
+#define PLANNED     (TMARING__FOR_RUN | SHAPED)
 #define LAUNCHED    (TMARING__FOR_RUN | TMARING__FOR_BENCH)
+#define ON_PAPER    (TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_EMIT)
+#define IN_JSON     (TMARING__FOR_PLAN | TMARING__FOR_CHECK | TMARING__FOR_BENCH | TMARING__FOR_INFO | TMARING__FOR_OPS)
+#define ALONE       (TMARING__FOR_INFO | TMARING__FOR_OPS)
 #define WORD(name, value, commands, field, words, help)                                                                \
   {                                                                                                                    \
     name, value, commands, tmaring__read_word, FIELD(field), words, 0, 0, help                                         \
@@ -31,19 +34,21 @@
   }
 
 static const tmaring__option table[] = {
+    READ("op", "NAME", PLANNED, tmaring__read_op, "a formula of the catalogue (tmaring ops), in place of one"),
     READ("in", "NAME=FILE[:TYPE]", TMARING__FOR_RUN, tmaring__read_in,
-         "an input; :bf16 where the file holds bf16 as 16 raw bits"),
+         "an input: a .npy file (:bf16, :e4m3, :e5m2 where it holds codes), or FILE.safetensors:TENSOR"),
     READ("out", "NAME=FILE[:TYPE]", TMARING__FOR_RUN, tmaring__read_out,
-         "an output; type as the first [M,N] input's, f32 for [M]"),
-    READ("shape", "M,N", SHAPED, tmaring__read_shape, "rows and columns"),
-    WORD("type", "f32|f16|bf16", SHAPED, type, tmaring__words_type,
-         "of inputs and [M,N] outputs (f32); [M] outputs: f32"),
-    READ("tensor", "NAME=[TYPE][,pitch=P][,align=A]", SHAPED, tmaring__read_tensor,
-         "one tensor's type, elements from row to row, and base alignment in bytes"),
+         "an output, .npy; [M,N]: type of the first [M,N] input; others: f32, f64 where the formula runs in double"),
+    READ("shape", "M,N", PLANNED, tmaring__read_shape, "rows and columns; run: where no input tells them"),
+    WORD("type", "TYPE", SHAPED, type, tmaring__words_type,
+         "of the inputs: f32 (default), f16, bf16, f64, e4m3, e5m2, i8, i32, i64; outputs as with run"),
+    READ("tensor", "NAME=ATTRIBUTE[,...]", SHAPED, tmaring__read_tensor,
+         "one tensor: TYPE, pitch=ELEMENTS (one: all rows share a value), step=, group-rows=, group-pitch=, "
+         "align=BYTES"),
     READ("scalar", "NAME=VALUE", LAUNCHED, tmaring__read_scalar,
          "a scalar parameter without default, or instead of it"),
     WORD("backend", "auto|cuda|cpu", LAUNCHED, backend, tmaring__words_backend, "where it runs (auto)"),
-    WORD("machine", "h200|device", TMARING__FOR_PLAN | TMARING__FOR_CHECK, machine, tmaring__words_machine,
+    WORD("machine", "h200|device", ON_PAPER, machine, tmaring__words_machine,
          "machine to plan for: built in, or this one's device 0 (h200)"),
     NUMBER("sms", "COUNT", SHAPED, sm_count, 1, 65536, "plan for so many SMs"),
     WORD("order", "split|blocked|cyclic|ticket", PLANNED, plan.order, tmaring__words_order, "order of the walk"),
@@ -60,7 +65,8 @@ static const tmaring__option table[] = {
     WORD("release", "warp|thread", PLANNED, plan.release, tmaring__words_release, "who arrives at the empty barrier"),
     READ("consumers", "X[,Y[,Z]]", PLANNED, tmaring__read_consumers, "threads of the consumer block"),
     READ("registers", "P,C", PLANNED, tmaring__read_registers, "register sharing of producer and consumers; 0,0: none"),
-    WORD("scope", "flat|lanes|warp|group|cta", PLANNED, plan.scope, tmaring__words_scope, "threads that share a row"),
+    WORD("scope", "flat|lanes|warp|group|cta|cluster", PLANNED, plan.scope, tmaring__words_scope,
+         "threads that share a row"),
     NUMBER("lanes-per-row", "COUNT", PLANNED, plan.lanes_per_row, 1, 32, "scope lanes"),
     NUMBER("warps-per-row", "COUNT", PLANNED, plan.warps_per_row, 1, 32, "scope group"),
     WORD("store", "direct|bulk", PLANNED, plan.store, tmaring__words_store, "how results go out"),
@@ -70,8 +76,8 @@ static const tmaring__option table[] = {
     {"atol", "A", TMARING__FOR_RUN, tmaring__read_real, FIELD(absolute), NULL, 0, 0, "--verify: absolute tolerance"},
     NUMBER("reps", "COUNT", TMARING__FOR_BENCH, repetitions, 1, 100000, "repetitions to take the median of (20)"),
     FLAG("explain", TMARING__FOR_PLAN, explain, "say what was chosen, changed and given up, and why"),
-    FLAG("json", SHAPED | TMARING__FOR_INFO, json, "print JSON"),
-    FLAG("help", PLANNED | TMARING__FOR_INFO, help, "print this"),
+    FLAG("json", IN_JSON, json, "print JSON"),
+    FLAG("help", PLANNED | ALONE, help, "print this"),
 };
 
 #define OPTION_COUNT ((int)(sizeof table / sizeof table[0]))
@@ -81,6 +87,7 @@ static void set_defaults(tmaring__request *request, const char *command, unsigne
   memset(request, 0, sizeof *request);
   request->command = command;
   request->bit = bit;
+  request->op = -1;
   request->type = TMARING_F32;
   request->backend = TMARING__BACKEND_AUTO;
   request->repetitions = 20;
@@ -120,9 +127,10 @@ static int apply(tmaring__request *request, int index, const char *value)
 
 static int take_formula(tmaring__request *request, int argc, char **argv)
 {
-  if (request->bit == TMARING__FOR_INFO) {
+  if (request->op >= 0 || (request->bit & ALONE)) {
     if (optind == argc) return 0;
-    return tmaring__misuse(request->command, "got '%s', needs no argument", argv[optind]);
+    return tmaring__misuse(request->command, "got '%s', needs no %s", argv[optind],
+                           request->op >= 0 ? "formula beside --op" : "argument");
   }
   if (optind >= argc) return tmaring__misuse(request->command, "formula: got none, needs one, in quotes: 'y = x + x'");
   if (optind + 1 < argc)
@@ -159,7 +167,9 @@ void tmaring__request_free(tmaring__request *request)
 {
   for (int32_t i = 0; i < TMARING__MAX_TENSORS; ++i) {
     free(request->in[i].path);
+    free(request->in[i].tensor);
     free(request->out[i].path);
+    free(request->out[i].tensor);
   }
 }
 

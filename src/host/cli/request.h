@@ -12,27 +12,33 @@
 #define TMARING__FOR_CHECK 4u
 #define TMARING__FOR_BENCH 8u
 #define TMARING__FOR_INFO  16u
+#define TMARING__FOR_EMIT  32u
+#define TMARING__FOR_OPS   64u
 
 #define TMARING__MAX_NAME 64
 
-/* NAME=FILE[:TYPE], or NAME=TYPE[,pitch=P][,align=A]. */
+/* NAME=FILE[:TYPE], NAME=FILE.safetensors:TENSOR, or NAME=TYPE and attributes; what is not said is 0. */
 typedef struct tmaring__binding {
   char name[TMARING__MAX_NAME];
-  char *path;         /* owned by the request; NULL where there is no file */
-  int32_t type;       /* tmaring_dtype, or -1: not said */
-  int64_t pitch;      /* elements; 0: not said */
-  uint32_t alignment; /* bytes; 0: not said */
+  char *path; /* owned by the request; NULL where there is no file */
+  int is_safetensors;
+  char *tensor;                    /* of a .safetensors file; owned; NULL: none named */
+  int32_t type;                    /* tmaring_dtype, or -1: not said */
+  int64_t pitch, step;             /* elements */
+  int64_t group_rows, group_pitch; /* rows, elements */
+  uint32_t alignment;              /* bytes */
 } tmaring__binding;
 
 typedef struct tmaring__named_value {
   char name[TMARING__MAX_NAME];
-  float value;
+  double value;
 } tmaring__named_value;
 
 typedef struct tmaring__request {
   const char *command; /* "run" */
   unsigned bit;        /* TMARING__FOR_RUN */
-  const char *formula; /* of argv */
+  const char *formula; /* of argv, or of the catalogue */
+  int32_t op;          /* in the catalogue; -1: not said */
   int32_t in_count, out_count, tensor_count, scalar_count;
   tmaring__binding in[TMARING__MAX_TENSORS], out[TMARING__MAX_TENSORS], tensor[TMARING__MAX_TENSORS];
   tmaring__named_value scalar[TMARING_MAX_SCALARS];

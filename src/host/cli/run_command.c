@@ -36,7 +36,7 @@ static tmaring_status enqueue(void *context)
 
 static tmaring_status launch_cpu(run *r)
 {
-  const size_t bytes = tmaring_workspace_bytes(r->job.plan);
+  const size_t bytes = tmaring_workspace_bytes(r->job.plan, r->job.rows);
   for (int32_t i = 0; i < r->job.count; ++i) r->address[i] = r->operands.array[i].data;
   r->workspace = malloc(bytes + 1);
   if (!r->workspace)
@@ -52,9 +52,9 @@ static tmaring_status launch_cpu(run *r)
 /* Device memory with the arrays' contents: the inputs, and the outputs' poison. */
 static tmaring_status upload(run *r)
 {
-  const size_t bytes = tmaring_workspace_bytes(r->job.plan);
+  const size_t bytes = tmaring_workspace_bytes(r->job.plan, r->job.rows);
   for (int32_t i = 0; i < r->job.count; ++i) {
-    const tmaring__npy *const array = &r->operands.array[i];
+    const tmaring__array *const array = &r->operands.array[i];
     TMARING__TRY(tmaring__gpu_allocate(r->gpu, array->bytes, &r->address[i]));
     TMARING__TRY(tmaring__gpu_upload(r->gpu, r->address[i], array->data, array->bytes));
   }
@@ -66,7 +66,7 @@ static tmaring_status upload(run *r)
 static tmaring_status download(run *r)
 {
   for (int32_t i = 0; i < r->job.count; ++i) {
-    tmaring__npy *const array = &r->operands.array[i];
+    tmaring__array *const array = &r->operands.array[i];
     if (!r->job.parameter[i].is_output) continue;
     TMARING__TRY(tmaring__gpu_download(r->gpu, array->data, r->address[i], array->bytes));
   }
@@ -107,9 +107,12 @@ static int execute(run *r)
 {
   int code = tmaring__operands_load(&r->operands, &r->job);
   if (!code) code = tmaring__backend_choose(&r->job, &r->backend);
-  if (!code) code = tmaring__job_plan(&r->job);
+  if (code) return code;
+  tmaring__operands_describe(&r->operands, &r->job, r->backend);
+  code = tmaring__job_plan(&r->job);
   if (!code) code = open_gpu(r);
   if (!code) code = tmaring__backend_prepare(&r->job, &r->backend, &r->kernel);
+  if (!code && r->backend == TMARING_BACKEND_CPU) code = tmaring__operands_align(&r->operands, &r->job);
   if (!code) code = launch(r);
   return code ? code : tmaring__operands_store(&r->operands, &r->job);
 }
@@ -126,6 +129,7 @@ int tmaring__run_command(const tmaring__request *request)
 {
   run r;
   memset(&r, 0, sizeof r);
+  tmaring__file_view_guard();
   int code = tmaring__job_begin(&r.job, request);
   if (!code) code = execute(&r);
   if (!code) print_summary(&r);

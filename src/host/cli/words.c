@@ -18,30 +18,42 @@ const tmaring__word tmaring__words_order[] = {{"split", TMARING_ORDER_SPLIT},
                                               {"cyclic", TMARING_ORDER_CYCLIC},
                                               {"ticket", TMARING_ORDER_TICKET},
                                               {NULL, 0}};
-const tmaring__word tmaring__words_scope[] = {{"flat", TMARING_SCOPE_FLAT}, {"lanes", TMARING_SCOPE_LANES},
-                                              {"warp", TMARING_SCOPE_WARP}, {"group", TMARING_SCOPE_GROUP},
-                                              {"cta", TMARING_SCOPE_CTA},   {NULL, 0}};
+const tmaring__word tmaring__words_scope[] = {{"flat", TMARING_SCOPE_FLAT},
+                                              {"lanes", TMARING_SCOPE_LANES},
+                                              {"warp", TMARING_SCOPE_WARP},
+                                              {"group", TMARING_SCOPE_GROUP},
+                                              {"cta", TMARING_SCOPE_CTA},
+                                              {"cluster", TMARING_SCOPE_CLUSTER},
+                                              {NULL, 0}};
 const tmaring__word tmaring__words_store[] = {
     {"direct", TMARING_STORE_DIRECT}, {"bulk", TMARING_STORE_BULK}, {NULL, 0}};
 const tmaring__word tmaring__words_release[] = {
     {"warp", TMARING_RELEASE_WARP}, {"thread", TMARING_RELEASE_THREAD}, {NULL, 0}};
-const tmaring__word tmaring__words_type[] = {
-    {"f32", TMARING_F32}, {"f16", TMARING_F16}, {"bf16", TMARING_BF16}, {NULL, 0}};
+#define TYPE_WORD(name, value, text, bytes) {text, value},
+const tmaring__word tmaring__words_type[] = {TMARING_DTYPE_LIST(TYPE_WORD){NULL, 0}};
+#undef TYPE_WORD
 const tmaring__word tmaring__words_backend[] = {
     {"auto", TMARING__BACKEND_AUTO}, {"cuda", TMARING_BACKEND_CUDA}, {"cpu", TMARING_BACKEND_CPU}, {NULL, 0}};
 const tmaring__word tmaring__words_machine[] = {
     {"h200", TMARING__MACHINE_H200}, {"device", TMARING__MACHINE_DEVICE}, {NULL, 0}};
-const tmaring__word tmaring__words_shape[] = {{"[]", TMARING_SHAPE_SCALAR},
-                                              {"[N]", TMARING_SHAPE_ROW},
-                                              {"[M]", TMARING_SHAPE_COLUMN},
-                                              {"[M,N]", TMARING_SHAPE_MATRIX},
-                                              {NULL, 0}};
+const tmaring__word tmaring__words_shape[] = {{"[]", TMARING_SHAPE_SCALAR},     {"[N]", TMARING_SHAPE_ROW},
+                                              {"[M]", TMARING_SHAPE_COLUMN},    {"[M,N]", TMARING_SHAPE_MATRIX},
+                                              {"[M,2N]", TMARING_SHAPE_DOUBLE}, {NULL, 0}};
 
 const char *tmaring__word_text(const tmaring__word *words, int32_t value)
 {
   for (; words->text; ++words)
     if (words->value == value) return words->text;
   return "?";
+}
+
+const char *tmaring__shape_word(const tmaring_parameter *parameter, char out[24])
+{
+  if (parameter->shape == TMARING_SHAPE_GROUP)
+    snprintf(out, 24, "[M,N/%d]", parameter->group_cols);
+  else
+    snprintf(out, 24, "%s", tmaring__word_text(tmaring__words_shape, (int32_t)parameter->shape));
+  return out;
 }
 
 int tmaring__word_find(const tmaring__word *words, const char *text, size_t length, int32_t *value)

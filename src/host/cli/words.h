@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tmaring/formula.h"
+
 typedef struct tmaring__word {
   const char *text; /* NULL ends a table */
   int32_t value;
@@ -29,6 +31,8 @@ extern const tmaring__word tmaring__words_shape[];
 
 /* Word of a value; "?" for one that is not in the table. */
 const char *tmaring__word_text(const tmaring__word *words, int32_t value);
+/* "[M,N]", "[M,N/128]". */
+const char *tmaring__shape_word(const tmaring_parameter *parameter, char out[24]);
 /* Value of a word: 1 when found. `length` characters of text. */
 int tmaring__word_find(const tmaring__word *words, const char *text, size_t length, int32_t *value);
 /* "a, b or c" into out, cut where it does not fit. */

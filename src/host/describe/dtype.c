@@ -4,7 +4,10 @@
 
 #include "../base/detail.h"
 
-static const char *const names[TMARING_DTYPE_COUNT] = {"f32", "f16", "bf16"};
+#define DTYPE_TEXT(name, value, text, bytes)   [value] = text,
+#define DTYPE_SPACED(name, value, text, bytes) " " text
+
+static const char *const names[TMARING_DTYPE_COUNT] = {TMARING_DTYPE_LIST(DTYPE_TEXT)};
 
 const char *tmaring_dtype_name(tmaring_dtype dtype)
 {
@@ -21,5 +24,5 @@ tmaring_status tmaring_dtype_parse(const char *name, tmaring_dtype *dtype)
     *dtype = (tmaring_dtype)i;
     return TMARING_OK;
   }
-  return tmaring__fail(TMARING_ERROR_TYPE, "dtype: got \"%.32s\", needs f32, f16 or bf16", name);
+  return tmaring__fail(TMARING_ERROR_TYPE, "dtype: got \"%.32s\", needs one of" TMARING_DTYPE_LIST(DTYPE_SPACED), name);
 }

@@ -1,6 +1,5 @@
 #include <stdio.h>
 
-#include "function_table.h"
 #include "parse_state.h"
 
 /* Places and kinds of an operator's level of precedence. */
@@ -27,31 +26,34 @@ static const operator_kind *find_operator(const tmaring__parse_state *parse, con
   return NULL;
 }
 
-static tmaring_status add_node(tmaring__parse_state *parse, tmaring__syntax kind, int32_t offset, const int32_t arg[3],
-                               int32_t *node)
+tmaring__syntax_node tmaring__parse_leaf(tmaring__syntax kind, int32_t offset)
+{
+  const tmaring__syntax_node made = {.kind = kind, .arg = {-1, -1, -1}, .offset = offset, .symbol = -1};
+  return made;
+}
+
+tmaring_status tmaring__parse_add(tmaring__parse_state *parse, const tmaring__syntax_node *made, int32_t *node)
 {
   tmaring__syntax_tree *tree = parse->tree;
   if (tree->node_count == tree->node_capacity)
-    return tmaring__place_fail(parse->source, TMARING_ERROR_CAPACITY, offset,
+    return tmaring__place_fail(parse->source, TMARING_ERROR_CAPACITY, made->offset,
                                "operations and operands: got more than %d, needs at most as many; split the formula",
                                (int)tree->node_capacity);
-  const tmaring__syntax_node made = {
-      .kind = kind, .arg = {arg[0], arg[1], arg[2]}, .offset = offset, .said = TMARING__SHAPE_UNSAID, .symbol = -1};
   *node = tree->node_count;
-  tree->node[tree->node_count++] = made;
+  tree->node[tree->node_count++] = *made;
   return TMARING_OK;
 }
-
-static const int32_t no_operands[3] = {-1, -1, -1};
 
 static tmaring_status add_binary(tmaring__parse_state *parse, tmaring__syntax kind, int32_t offset, int32_t right,
                                  int32_t *left)
 {
-  const int32_t arg[3] = {*left, right, -1};
-  return add_node(parse, kind, offset, arg, left);
+  tmaring__syntax_node made = tmaring__parse_leaf(kind, offset);
+  made.arg[0] = *left;
+  made.arg[1] = right;
+  return tmaring__parse_add(parse, &made, left);
 }
 
-static tmaring_status enter(tmaring__parse_state *parse)
+tmaring_status tmaring__parse_enter(tmaring__parse_state *parse)
 {
   if (parse->depth++ < TMARING__MAX_DEPTH) return TMARING_OK;
   return tmaring__place_fail(parse->source, TMARING_ERROR_CAPACITY, parse->lexer.token.offset,
@@ -61,14 +63,14 @@ static tmaring_status enter(tmaring__parse_state *parse)
 
 static tmaring_status parse_number(tmaring__parse_state *parse, int32_t *node)
 {
-  TMARING__TRY(add_node(parse, TMARING__SYNTAX_NUMBER, parse->lexer.token.offset, no_operands, node));
-  parse->tree->node[*node].number = parse->lexer.token.number;
+  tmaring__syntax_node made = tmaring__parse_leaf(TMARING__SYNTAX_NUMBER, parse->lexer.token.offset);
+  made.number = parse->lexer.token.number;
+  TMARING__TRY(tmaring__parse_add(parse, &made, node));
   return tmaring__lexer_next(&parse->lexer);
 }
 
-/* The closing parenthesis. Where it is missing may be lines away from where it was forgotten, so both places are told.
- */
-static tmaring_status close(tmaring__parse_state *parse, int32_t opened, const char *needs)
+/* Where a parenthesis is missing may be lines away from where it was forgotten, so both places are told. */
+tmaring_status tmaring__parse_close(tmaring__parse_state *parse, int32_t opened, const char *needs)
 {
   char told[96];
   int32_t line, column;
@@ -81,60 +83,41 @@ static tmaring_status close(tmaring__parse_state *parse, int32_t opened, const c
 static tmaring_status parse_parentheses(tmaring__parse_state *parse, int32_t *node)
 {
   const int32_t opened = parse->lexer.token.offset;
-  TMARING__TRY(enter(parse));
+  TMARING__TRY(tmaring__parse_enter(parse));
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
   TMARING__TRY(tmaring__parse_expression(parse, node));
   --parse->depth;
-  return close(parse, opened, "an operator or ')'");
+  return tmaring__parse_close(parse, opened, "an operator or ')'");
 }
 
-static tmaring_status parse_operands(tmaring__parse_state *parse, int32_t arg[3], int32_t *count)
+/* The kind of the language's own numbers; NAME for other words. */
+static tmaring__syntax word_kind(const tmaring__word *word)
 {
-  for (*count = 0;; ++*count) {
-    if (*count == TMARING__MAX_OPERANDS) return tmaring__parse_fail(parse, "')': no function has more than 3 operands");
-    TMARING__TRY(tmaring__parse_expression(parse, &arg[*count]));
-    if (parse->lexer.token.kind != TMARING__TOKEN_COMMA) break;
-    TMARING__TRY(tmaring__lexer_next(&parse->lexer));
-  }
-  ++*count;
-  return TMARING_OK;
+  static const tmaring__syntax numbers[] = {TMARING__SYNTAX_COLUMNS, TMARING__SYNTAX_ROWS, TMARING__SYNTAX_COL,
+                                            TMARING__SYNTAX_ROW};
+  for (int i = 0; i < COUNT(numbers); ++i)
+    if (tmaring__word_is(word, tmaring__syntax_text(numbers[i]))) return numbers[i];
+  return TMARING__SYNTAX_NAME;
 }
 
-/* A call, the current token being '('. An unknown name is refused before its operands are read. */
-static tmaring_status parse_call(tmaring__parse_state *parse, const tmaring__word *name, int32_t *node)
+tmaring_status tmaring__parse_value(tmaring__parse_state *parse, const tmaring__word *word, int32_t *node)
 {
-  int32_t arg[3] = {-1, -1, -1}, count;
-  tmaring__syntax kind = TMARING__SYNTAX_COUNT;
-  const int32_t opened = parse->lexer.token.offset;
-  if (!tmaring__function_exists(name)) return tmaring__function_find(parse->source, name, 0, &kind);
-  TMARING__TRY(enter(parse));
-  TMARING__TRY(tmaring__lexer_next(&parse->lexer));
-  TMARING__TRY(parse_operands(parse, arg, &count));
-  --parse->depth;
-  TMARING__TRY(close(parse, opened, "an operator, ',' or ')'"));
-  TMARING__TRY(tmaring__function_find(parse->source, name, count, &kind));
-  return add_node(parse, kind, name->offset, arg, node);
-}
-
-static tmaring_status parse_parameter(tmaring__parse_state *parse, const tmaring__word *word, int32_t *node)
-{
-  if (tmaring__word_is(word, "N")) return add_node(parse, TMARING__SYNTAX_COLUMNS, word->offset, no_operands, node);
+  tmaring__syntax_node made = tmaring__parse_leaf(word_kind(word), word->offset);
+  if (made.kind != TMARING__SYNTAX_NAME) return tmaring__parse_add(parse, &made, node);
   TMARING__TRY(tmaring__parse_check_name(parse, word));
-  TMARING__TRY(add_node(parse, TMARING__SYNTAX_NAME, word->offset, no_operands, node));
-  parse->tree->node[*node].word = *word;
-  if (parse->lexer.token.kind != TMARING__TOKEN_LBRACKET) return TMARING_OK;
-  tmaring_shape shape;
-  TMARING__TRY(tmaring__parse_shape(parse, &shape));
-  parse->tree->node[*node].said = (int32_t)shape;
-  return TMARING_OK;
+  if (tmaring__parse_at_label(parse)) return tmaring__parse_label(parse, word, node);
+  made.word = *word;
+  made.is_said = parse->lexer.token.kind == TMARING__TOKEN_LBRACKET;
+  if (made.is_said) TMARING__TRY(tmaring__parse_shape(parse, &made.said));
+  return tmaring__parse_add(parse, &made, node);
 }
 
 static tmaring_status parse_name(tmaring__parse_state *parse, int32_t *node)
 {
   const tmaring__word word = tmaring__parse_word(parse);
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
-  if (parse->lexer.token.kind == TMARING__TOKEN_LPAREN) return parse_call(parse, &word, node);
-  return parse_parameter(parse, &word, node);
+  if (parse->lexer.token.kind == TMARING__TOKEN_LPAREN) return tmaring__parse_call(parse, &word, node);
+  return tmaring__parse_value(parse, &word, node);
 }
 
 static tmaring_status parse_unary(tmaring__parse_state *parse, int32_t *node)
@@ -146,13 +129,12 @@ static tmaring_status parse_unary(tmaring__parse_state *parse, int32_t *node)
   case TMARING__TOKEN_MINUS: break;
   default: return tmaring__parse_fail(parse, "an expression: a number, a name, a function, '-' or '('");
   }
-  const int32_t offset = parse->lexer.token.offset;
-  int32_t arg[3] = {-1, -1, -1};
-  TMARING__TRY(enter(parse));
+  tmaring__syntax_node made = tmaring__parse_leaf(TMARING__SYNTAX_NEG, parse->lexer.token.offset);
+  TMARING__TRY(tmaring__parse_enter(parse));
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
-  TMARING__TRY(parse_unary(parse, &arg[0]));
+  TMARING__TRY(parse_unary(parse, &made.arg[0]));
   --parse->depth;
-  return add_node(parse, TMARING__SYNTAX_NEG, offset, arg, node);
+  return tmaring__parse_add(parse, &made, node);
 }
 
 static tmaring_status parse_product(tmaring__parse_state *parse, int32_t *node)

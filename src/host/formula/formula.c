@@ -16,6 +16,7 @@ static tmaring_status build(tmaring_formula *formula, const char *text, size_t l
   formula->source.length = (int32_t)length;
   TMARING__TRY(tmaring__parser_run(&formula->source, &formula->tree));
   TMARING__TRY(tmaring__typing_run(formula));
+  TMARING__TRY(tmaring__signature_run(formula));
   return tmaring__lowering_run(formula);
 }
 
@@ -65,14 +66,15 @@ int32_t tmaring_formula_scalar_count(const tmaring_formula *formula)
   return formula ? formula->scalar_count : 0;
 }
 
-static void describe(const tmaring__symbol *symbol, tmaring_shape shape, int32_t is_output, tmaring_parameter *out)
+static void describe(const tmaring__symbol *symbol, tmaring__dims dims, int32_t is_output, tmaring_parameter *out)
 {
   out->size = sizeof *out;
   out->name = symbol->name;
-  out->shape = shape;
+  out->shape = dims.shape;
   out->is_output = is_output;
   out->has_default = symbol->has_default;
   out->default_value = symbol->default_value;
+  out->group_cols = dims.group_cols;
 }
 
 static tmaring_status check_index(const char *what, int32_t index, int32_t count)
@@ -88,7 +90,7 @@ tmaring_status tmaring_formula_tensor(const tmaring_formula *formula, int32_t in
   TMARING__NEED(out);
   TMARING__TRY(check_index("tensors", index, formula->tensor_count));
   const tmaring__formula_tensor *tensor = &formula->tensor[index];
-  describe(&formula->symbol[tensor->symbol], tensor->shape, tensor->is_output, out);
+  describe(&formula->symbol[tensor->symbol], tensor->dims, tensor->is_output, out);
   return TMARING_OK;
 }
 
@@ -97,7 +99,8 @@ tmaring_status tmaring_formula_scalar(const tmaring_formula *formula, int32_t in
   TMARING__NEED(formula);
   TMARING__NEED(out);
   TMARING__TRY(check_index("scalars", index, formula->scalar_count));
-  describe(&formula->symbol[formula->scalar[index]], TMARING_SHAPE_SCALAR, 0, out);
+  const tmaring__symbol *symbol = &formula->symbol[formula->scalar[index]];
+  describe(symbol, symbol->dims, 0, out);
   return TMARING_OK;
 }
 

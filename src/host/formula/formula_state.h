@@ -15,25 +15,30 @@ typedef struct tmaring__symbol {
   char name[TMARING__MAX_NAME + 1];
   int32_t offset; /* where it was declared, first used or assigned */
   tmaring__symbol_kind kind;
-  tmaring_shape shape; /* of an assigned name: of its expression */
-  int32_t index;       /* of a parameter, among those of its shape */
+  tmaring__dims dims; /* of an assigned name: of its expression */
+  int32_t index;      /* of a parameter, among those of its shape; of [M,N] and [M,2N]: its (first) stream. Set by
+                         tmaring__signature_run */
   int32_t reads;
+  int32_t casts; /* times it says a type to cast to */
   int32_t has_default;
   double default_value;
-  int32_t root; /* assigned: node of the expression */
-  int32_t out;  /* assigned: written `out name = ...` */
+  int32_t halves, interleaved; /* [M,2N]: place + 1 of the first read by halves, by even and odd columns */
+  int32_t root;                /* assigned: node of the expression */
+  int32_t out;                 /* assigned: written `out name = ...` */
 } tmaring__symbol;
 
-#define TMARING__MAX_FORMULA_TENSORS (2 * TMARING_MAX_STREAMS + 3 * TMARING_MAX_VECTORS)
+#define TMARING__MAX_FORMULA_TENSORS (2 * TMARING_MAX_STREAMS + 6 * TMARING_MAX_VECTORS)
 /* Parameters of a formula at most; the other symbols are its statements. */
-#define TMARING__MAX_PARAMETERS (TMARING_MAX_STREAMS + 2 * TMARING_MAX_VECTORS + TMARING_MAX_SCALARS)
+#define TMARING__MAX_PARAMETERS (TMARING_MAX_STREAMS + 3 * TMARING_MAX_VECTORS + TMARING_MAX_SCALARS)
 
 typedef struct tmaring__formula_tensor {
   int32_t symbol;
   int32_t is_output;
-  tmaring_shape shape; /* of an output: [M,N] also for what is broadcast to it */
+  tmaring__dims dims; /* of an output: [M,N] also for what is broadcast to it, [N] only for column reductions */
   tmaring__slot slot;
 } tmaring__formula_tensor;
+
+enum { TMARING__SHAPES = TMARING_SHAPE_DOUBLE + 1 };
 
 struct tmaring_formula {
   _Atomic int32_t references;
@@ -42,8 +47,9 @@ struct tmaring_formula {
   tmaring__syntax_tree tree;
   tmaring__symbol *symbol;
   int32_t symbol_count;
-  int32_t parameter_count[4];                                   /* per tmaring_shape */
-  int32_t output_count[4];                                      /* per tmaring_shape; only [M] and [M,N] */
+  int32_t parameter_count[TMARING__SHAPES];                     /* per tmaring_shape */
+  int32_t output_count[TMARING__SHAPES];                        /* per tmaring_shape */
+  int32_t stream_count;                                         /* of the inputs [M,N] and [M,2N] */
   tmaring__formula_tensor tensor[TMARING__MAX_FORMULA_TENSORS]; /* inputs, then outputs */
   int32_t tensor_count;
   int32_t scalar[TMARING_MAX_SCALARS]; /* symbols */
@@ -53,15 +59,16 @@ struct tmaring_formula {
 
 /* The steps of tmaring_formula_parse behind the parser, each in the file of its name. */
 
-/* Resolves names, gives every node shape and kind, and lists tensors and scalars. Fills symbol .. scalar_count.
- * Errors: SYNTAX (names), TYPE, SHAPE, CAPACITY, UNSUPPORTED (no [M,N] input), MEMORY. */
+/* Resolves names and gives every node shape and kind. Fills symbol .. parameter_count.
+ * Errors: SYNTAX (names), TYPE, SHAPE, CAPACITY, UNSUPPORTED, MEMORY. */
 tmaring_status tmaring__typing_run(tmaring_formula *formula);
+/* Lists tensors and scalars as callers give them. Fills output_count .. scalar_count.
+ * Errors: SYNTAX (names not used), TYPE, CAPACITY, UNSUPPORTED (nothing to stream). */
+tmaring_status tmaring__signature_run(tmaring_formula *formula);
 /* Fills program. Errors: CAPACITY, MEMORY. */
 tmaring_status tmaring__lowering_run(tmaring_formula *formula);
 
-/* "[M,N]", "[N]", "[M]", "[]". */
-const char *tmaring__shape_text(tmaring_shape shape);
-/* 1 for [M,N] and [N]: values differ from column to column. */
-int tmaring__shape_has_columns(tmaring_shape shape);
+/* 1 if the symbol is the result of a reduction over the rows. */
+int tmaring__symbol_is_column(const tmaring_formula *formula, const tmaring__symbol *symbol);
 
 #endif

@@ -1,13 +1,11 @@
 #include "lexer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NUMBER = 64, MAX_EXPONENT = 99999 };
-
-/* Halfway between the largest fp32 number and the next one there would be: from here on fp32 has only infinity. */
-#define TOO_LARGE 0x1.ffffffp127
 
 /* Own tests of characters: those of ctype.h follow the locale. */
 static int is_digit(char c)
@@ -99,7 +97,7 @@ static tmaring_status scan_number(tmaring__lexer *lexer, char digits[MAX_NUMBER 
     }
     if (count == MAX_NUMBER)
       return tmaring__place_fail(lexer->source, TMARING_ERROR_CAPACITY, lexer->offset,
-                                 "number: needs at most %d digits; fp32 keeps 9", MAX_NUMBER);
+                                 "number: needs at most %d digits; double keeps 17", MAX_NUMBER);
     digits[count++] = at(lexer, i);
     fraction += point;
   }
@@ -111,22 +109,26 @@ static tmaring_status scan_number(tmaring__lexer *lexer, char digits[MAX_NUMBER 
   return TMARING_OK;
 }
 
+static int is_zero(const char *digits)
+{
+  return strspn(digits, "0") == strlen(digits);
+}
+
 static tmaring_status read_number(tmaring__lexer *lexer)
 {
   char digits[MAX_NUMBER + 1], plain[MAX_NUMBER + 16];
   int32_t end = 0, exponent = 0;
   TMARING__TRY(scan_number(lexer, digits, &end, &exponent));
-  if (is_name(at(lexer, end)) || at(lexer, end) == '.')
+  if ((is_name(at(lexer, end)) && !lexer->factors) || at(lexer, end) == '.')
     return tmaring__place_fail(lexer->source, TMARING_ERROR_SYNTAX, end,
                                "number: got '%c' right after it, needs an operator; products are written 2 * x",
                                at(lexer, end));
   snprintf(plain, sizeof plain, "%se%d", digits, (int)exponent);
   const double number = strtod(plain, NULL);
-  if (number >= TOO_LARGE || (number > 0 && (float)number == 0))
-    return tmaring__place_fail(
-        lexer->source, TMARING_ERROR_TYPE, lexer->offset,
-        "number: got %.*s, needs 0 or a value from 1.4e-45 to 3.4028235e38; formulas run in fp32",
-        (int)(end - lexer->offset), lexer->source->text + lexer->offset);
+  if (isinf(number) || (number == 0 && !is_zero(digits)))
+    return tmaring__place_fail(lexer->source, TMARING_ERROR_TYPE, lexer->offset,
+                               "number: got %.*s, needs 0 or a value from 4.9e-324 to 1.8e308; numbers are doubles",
+                               (int)(end - lexer->offset), lexer->source->text + lexer->offset);
   lexer->token.number = number;
   take(lexer, TMARING__TOKEN_NUMBER, end - lexer->offset);
   return TMARING_OK;

@@ -49,11 +49,12 @@ typedef struct tmaring__lexer {
   int32_t offset;   /* of what has not been read */
   int32_t open;     /* parentheses and brackets that are open: newlines in them are blanks */
   int32_t last_end; /* where the last token ended */
+  int32_t factors;  /* 1: a name may follow a number at once, as in [M,2N] */
   tmaring__token token;
 } tmaring__lexer;
 
 /* Reads the next token into lexer->token. Errors: SYNTAX (a character of no token, a broken number), TYPE (a number
- * beyond fp32), CAPACITY (a name or number too long). */
+ * beyond double), CAPACITY (a name or number too long). */
 tmaring_status tmaring__lexer_next(tmaring__lexer *lexer);
 
 #endif

@@ -28,16 +28,36 @@ tmaring__word tmaring__parse_word(const tmaring__parse_state *parse)
   return word;
 }
 
+static tmaring_status check_reserved(const tmaring__parse_state *parse, const tmaring__word *word)
+{
+  if (!tmaring__word_is(word, "M") && !tmaring__word_is(word, "N") && !tmaring__word_is(word, "row") &&
+      !tmaring__word_is(word, "col"))
+    return TMARING_OK;
+  return tmaring__place_fail(parse->source, TMARING_ERROR_SYNTAX, word->offset,
+                             "%.*s is a number of the language, as N, M, col and row are; choose another name",
+                             (int)word->length, word->start);
+}
+
 tmaring_status tmaring__parse_check_name(const tmaring__parse_state *parse, const tmaring__word *word)
 {
-  if (tmaring__word_is(word, "M") || tmaring__word_is(word, "N"))
-    return tmaring__place_fail(parse->source, TMARING_ERROR_SYNTAX, word->offset,
-                               "%.*s is kept for shapes (N also for the number of columns); choose another name",
-                               (int)word->length, word->start);
+  TMARING__TRY(check_reserved(parse, word));
   if (!tmaring__function_exists(word)) return TMARING_OK;
   return tmaring__place_fail(parse->source, TMARING_ERROR_SYNTAX, word->offset,
                              "%.*s is a function; call it, %.*s(...), or choose another name", (int)word->length,
                              word->start, (int)word->length, word->start);
+}
+
+tmaring_status tmaring__parse_group_cols(tmaring__parse_state *parse, int32_t *cols)
+{
+  const tmaring__token *token = &parse->lexer.token;
+  if (token->kind != TMARING__TOKEN_NUMBER)
+    return tmaring__parse_fail(parse, "the number of columns in a group, written out: 2, 4, 8 ... 1024");
+  if (!tmaring__dims_group_fits(token->number))
+    return tmaring__place_fail(parse->source, TMARING_ERROR_SHAPE, token->offset,
+                               "columns in a group: got %.*s, needs a power of two from %d to %d", (int)token->length,
+                               parse->source->text + token->offset, TMARING__MIN_GROUP_COLS, TMARING__MAX_GROUP_COLS);
+  *cols = (int32_t)token->number;
+  return tmaring__lexer_next(&parse->lexer);
 }
 
 /* Takes the name `dimension`, if it comes next. */
@@ -48,23 +68,45 @@ static tmaring_status take_dimension(tmaring__parse_state *parse, const char *di
   return *taken ? tmaring__lexer_next(&parse->lexer) : TMARING_OK;
 }
 
-tmaring_status tmaring__parse_shape(tmaring__parse_state *parse, tmaring_shape *shape)
+static const char *const shape_needs =
+    "a shape: [M,N], [N] (per column), [M] (per row), [] (scalar), [M,N/k] (per group of k columns) or [M,2N]";
+
+/* What follows `M,`: N, N/k or 2N. */
+static tmaring_status parse_columns(tmaring__parse_state *parse, tmaring__dims *dims)
 {
-  static const char *const needs = "a shape: [M,N], [N] (per column), [M] (per row) or [] (scalar)";
-  int rows, cols;
+  int taken;
+  const int twice = parse->lexer.token.kind == TMARING__TOKEN_NUMBER && parse->lexer.token.number == 2;
+  if (twice) TMARING__TRY(tmaring__lexer_next(&parse->lexer));
+  TMARING__TRY(take_dimension(parse, "N", &taken));
+  if (!taken) return tmaring__parse_fail(parse, shape_needs);
+  dims->shape = twice ? TMARING_SHAPE_DOUBLE : TMARING_SHAPE_MATRIX;
+  if (twice || parse->lexer.token.kind != TMARING__TOKEN_SLASH) return TMARING_OK;
+  dims->shape = TMARING_SHAPE_GROUP;
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
+  return tmaring__parse_group_cols(parse, &dims->group_cols);
+}
+
+static tmaring_status parse_dimensions(tmaring__parse_state *parse, tmaring__dims *dims)
+{
+  int rows, cols = 0;
   TMARING__TRY(take_dimension(parse, "M", &rows));
   if (rows && parse->lexer.token.kind == TMARING__TOKEN_COMMA) {
     TMARING__TRY(tmaring__lexer_next(&parse->lexer));
-    TMARING__TRY(take_dimension(parse, "N", &cols));
-    if (!cols) return tmaring__parse_fail(parse, needs);
-  } else if (rows) {
-    cols = 0;
-  } else {
-    TMARING__TRY(take_dimension(parse, "N", &cols));
+    return parse_columns(parse, dims);
   }
-  *shape = (tmaring_shape)((rows ? TMARING_SHAPE_COLUMN : 0) | (cols ? TMARING_SHAPE_ROW : 0));
-  return tmaring__parse_expect(parse, TMARING__TOKEN_RBRACKET, needs);
+  if (!rows) TMARING__TRY(take_dimension(parse, "N", &cols));
+  dims->shape = rows ? TMARING_SHAPE_COLUMN : cols ? TMARING_SHAPE_ROW : TMARING_SHAPE_SCALAR;
+  return TMARING_OK;
+}
+
+tmaring_status tmaring__parse_shape(tmaring__parse_state *parse, tmaring__dims *dims)
+{
+  dims->group_cols = 0;
+  parse->lexer.factors = 1;
+  TMARING__TRY(tmaring__lexer_next(&parse->lexer));
+  TMARING__TRY(parse_dimensions(parse, dims));
+  parse->lexer.factors = 0; /* before what follows the shape is read */
+  return tmaring__parse_expect(parse, TMARING__TOKEN_RBRACKET, shape_needs);
 }
 
 static int at_separator(const tmaring__parse_state *parse)
@@ -98,12 +140,12 @@ static tmaring_status parse_declared_name(tmaring__parse_state *parse, const cha
 
 static tmaring_status parse_tensor(tmaring__parse_state *parse)
 {
-  tmaring__declaration made = {{NULL, 0, 0}, TMARING_SHAPE_MATRIX, 0, 0};
+  tmaring__declaration made = {{NULL, 0, 0}, {TMARING_SHAPE_MATRIX, 0}, 0, 0};
   TMARING__TRY(parse_declared_name(parse, "a tensor parameter such as x[M,N]", &made.word));
   if (parse->lexer.token.kind != TMARING__TOKEN_LBRACKET)
-    return tmaring__parse_fail(parse, "the tensor's shape: [M,N], [N] or [M]; scalars come after ';'");
-  TMARING__TRY(tmaring__parse_shape(parse, &made.shape));
-  if (made.shape == TMARING_SHAPE_SCALAR)
+    return tmaring__parse_fail(parse, "the tensor's shape: [M,N], [N], [M], [M,N/k] or [M,2N]; scalars come after ';'");
+  TMARING__TRY(tmaring__parse_shape(parse, &made.dims));
+  if (made.dims.shape == TMARING_SHAPE_SCALAR)
     return tmaring__place_fail(parse->source, TMARING_ERROR_SYNTAX, made.word.offset,
                                "%.*s[] is a scalar among tensors; scalars come after ';', without brackets",
                                (int)made.word.length, made.word.start);
@@ -121,7 +163,7 @@ static tmaring_status parse_default(tmaring__parse_state *parse, double *value)
 
 static tmaring_status parse_scalar(tmaring__parse_state *parse)
 {
-  tmaring__declaration made = {{NULL, 0, 0}, TMARING_SHAPE_SCALAR, 0, 0};
+  tmaring__declaration made = {{NULL, 0, 0}, {TMARING_SHAPE_SCALAR, 0}, 0, 0};
   TMARING__TRY(parse_declared_name(parse, "a scalar parameter such as eps or eps = 1e-6", &made.word));
   if (parse->lexer.token.kind == TMARING__TOKEN_ASSIGN) {
     TMARING__TRY(parse_default(parse, &made.default_value));
@@ -139,20 +181,40 @@ static tmaring_status parse_list(tmaring__parse_state *parse, tmaring_status (*i
   }
 }
 
-/* `name(tensors; scalars) =`, the current token being the name. */
+/* `tensors; scalars`, either of which may be missing. */
+static tmaring_status parse_parameters(tmaring__parse_state *parse)
+{
+  if (parse->lexer.token.kind != TMARING__TOKEN_SEMICOLON && parse->lexer.token.kind != TMARING__TOKEN_RPAREN)
+    TMARING__TRY(parse_list(parse, parse_tensor));
+  if (parse->lexer.token.kind != TMARING__TOKEN_SEMICOLON) return TMARING_OK;
+  TMARING__TRY(tmaring__lexer_next(&parse->lexer));
+  return parse_list(parse, parse_scalar);
+}
+
+/* 1 if the parenthesis that opens after the current token is followed by '='. */
+static int at_header(const tmaring__parse_state *parse)
+{
+  tmaring__lexer ahead = parse->lexer;
+  ahead.factors = 1; /* [M,2N] */
+  int32_t open = 0;
+  do {
+    if (tmaring__lexer_next(&ahead) != TMARING_OK || ahead.token.kind == TMARING__TOKEN_END) return 0;
+    open += (ahead.token.kind == TMARING__TOKEN_LPAREN) - (ahead.token.kind == TMARING__TOKEN_RPAREN);
+  } while (open > 0);
+  return tmaring__lexer_next(&ahead) == TMARING_OK && ahead.token.kind == TMARING__TOKEN_ASSIGN;
+}
+
+/* `name(tensors; scalars) =`, the current token being the name. A function's name may be a formula's too. */
 static tmaring_status parse_header(tmaring__parse_state *parse)
 {
   const tmaring__word name = tmaring__parse_word(parse);
-  if (tmaring__function_exists(&name)) return tmaring__parse_fail(parse, "a name for the result: y = expression");
-  TMARING__TRY(tmaring__parse_check_name(parse, &name));
+  if (tmaring__function_exists(&name) && !at_header(parse))
+    return tmaring__parse_fail(parse, "a name for the result: y = expression");
+  TMARING__TRY(check_reserved(parse, &name));
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
   TMARING__TRY(tmaring__lexer_next(&parse->lexer));
   parse->tree->has_header = 1;
-  TMARING__TRY(parse_list(parse, parse_tensor));
-  if (parse->lexer.token.kind == TMARING__TOKEN_SEMICOLON) {
-    TMARING__TRY(tmaring__lexer_next(&parse->lexer));
-    TMARING__TRY(parse_list(parse, parse_scalar));
-  }
+  TMARING__TRY(parse_parameters(parse));
   TMARING__TRY(tmaring__parse_expect(parse, TMARING__TOKEN_RPAREN, "',', ')' or, before the scalars, ';'"));
   TMARING__TRY(tmaring__parse_expect(parse, TMARING__TOKEN_ASSIGN, "'=' after the header"));
   return skip_separators(parse);

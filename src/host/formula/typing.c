@@ -1,18 +1,8 @@
+/* Names, shapes and kinds of every node. */
 #include <stdlib.h>
 
 #include "formula_state.h"
 #include "symbol_table.h"
-
-const char *tmaring__shape_text(tmaring_shape shape)
-{
-  static const char *const text[] = {"[]", "[N]", "[M]", "[M,N]"};
-  return text[shape];
-}
-
-int tmaring__shape_has_columns(tmaring_shape shape)
-{
-  return (shape & TMARING_SHAPE_ROW) != 0;
-}
 
 static int compares(tmaring__syntax kind)
 {
@@ -22,10 +12,11 @@ static int compares(tmaring__syntax kind)
 static tmaring_status need_number(const tmaring_formula *formula, const tmaring__syntax_node *node, int32_t operand)
 {
   const tmaring__syntax_node *argument = &formula->tree.node[node->arg[operand]];
+  const int32_t place = operand + 1 + (node->kind == TMARING__SYNTAX_CAST || node->kind == TMARING__SYNTAX_CAST_AS);
   if (!argument->condition) return TMARING_OK;
   return tmaring__place_fail(&formula->source, TMARING_ERROR_TYPE, argument->offset,
                              "operand %d of %s: got a condition, needs a number; write where(condition, 1, 0)",
-                             (int)operand + 1, tmaring__syntax_text(node->kind));
+                             (int)place, tmaring__syntax_text(node->kind));
 }
 
 static tmaring_status need_condition(const tmaring_formula *formula, const tmaring__syntax_node *node)
@@ -45,114 +36,184 @@ static tmaring_status check_kinds(const tmaring_formula *formula, const tmaring_
   return TMARING_OK;
 }
 
-/* [M] with [N] makes [M,N], and a scalar goes with everything: the shapes' bits are what a value depends on. */
-static tmaring_status infer_shape(const tmaring_formula *formula, tmaring__syntax_node *node)
+/* What all reductions need. */
+static tmaring_status need_columns(const tmaring_formula *formula, const tmaring__syntax_node *node, const char *over)
 {
-  unsigned shape = TMARING_SHAPE_SCALAR;
-  for (int i = 0; i < 3 && node->arg[i] >= 0; ++i) shape |= (unsigned)formula->tree.node[node->arg[i]].shape;
-  node->shape = (tmaring_shape)shape;
-  if (!tmaring__syntax_reduces(node->kind)) return TMARING_OK;
-  const char *name = tmaring__syntax_text(node->kind);
-  if (!tmaring__shape_has_columns(node->shape))
-    return tmaring__place_fail(
-        &formula->source, TMARING_ERROR_SHAPE, node->offset,
-        "%s over the row: got %s, needs a value per column, [M,N] or [N]; this is one value per %s, "
-        "use it as it is",
-        name, tmaring__shape_text(node->shape), node->shape == TMARING_SHAPE_COLUMN ? "row" : "launch");
-  node->shape = TMARING_SHAPE_COLUMN;
+  if (tmaring__dims_have_columns(node->dims)) return TMARING_OK;
+  return tmaring__place_fail(
+      &formula->source, TMARING_ERROR_SHAPE, node->offset,
+      "%s over %s: got %s, needs a value per column, [M,N], [N] or [M,N/k]; this is one value per %s, use it as it is",
+      tmaring__syntax_text(node->kind), over, tmaring__dims_text(node->dims),
+      node->dims.shape == TMARING_SHAPE_COLUMN ? "row" : "launch");
+}
+
+static void join_operands(const tmaring_formula *formula, tmaring__syntax_node *node)
+{
+  const tmaring__dims scalar = {TMARING_SHAPE_SCALAR, 0};
+  node->dims = scalar;
+  for (int i = 0; i < 3 && node->arg[i] >= 0; ++i) {
+    const tmaring__syntax_node *argument = &formula->tree.node[node->arg[i]];
+    node->dims = tmaring__dims_join(node->dims, argument->dims);
+    node->reduced |= argument->reduced;
+  }
+}
+
+static void set_dims(tmaring__syntax_node *node, tmaring_shape shape, int32_t group_cols)
+{
+  node->dims.shape = shape;
+  node->dims.group_cols = group_cols;
+}
+
+static tmaring_status type_operation(const tmaring_formula *formula, tmaring__syntax_node *node)
+{
+  const tmaring__syntax kind = node->kind;
+  TMARING__TRY(check_kinds(formula, node));
+  join_operands(formula, node);
+  node->condition = compares(kind);
+  if (tmaring__syntax_reduces_row(kind)) {
+    TMARING__TRY(need_columns(formula, node, "the row"));
+    set_dims(node, TMARING_SHAPE_COLUMN, 0);
+    node->reduced = 1;
+  } else if (tmaring__syntax_reduces_group(kind)) {
+    TMARING__TRY(need_columns(formula, node, "groups of columns"));
+    set_dims(node, TMARING_SHAPE_GROUP, node->index);
+  } else if (tmaring__syntax_reduces_column(kind)) {
+    TMARING__TRY(need_columns(formula, node, "the rows"));
+    set_dims(node, TMARING_SHAPE_ROW, 0);
+  }
   return TMARING_OK;
+}
+
+static tmaring_status fail_double(const tmaring_formula *formula, const tmaring__syntax_node *node)
+{
+  const char *name = formula->symbol[node->symbol].name;
+  return tmaring__place_fail(
+      &formula->source, TMARING_ERROR_SHAPE, node->offset,
+      "%s: got %s[M,2N] as a whole, needs a part of N columns; write first(%s) and second(%s) for "
+      "its halves, or even(%s) and odd(%s) for every other column",
+      name, name, name, name, name, name);
 }
 
 static tmaring_status type_name(tmaring_formula *formula, tmaring__syntax_node *node)
 {
   TMARING__TRY(tmaring__symbol_resolve(formula, node));
-  const tmaring__symbol *symbol = &formula->symbol[node->symbol];
-  node->shape = symbol->shape;
-  node->condition = symbol->kind == TMARING__SYMBOL_ASSIGNED && formula->tree.node[symbol->root].condition;
+  tmaring__symbol *symbol = &formula->symbol[node->symbol];
+  if (symbol->dims.shape == TMARING_SHAPE_DOUBLE) return fail_double(formula, node);
+  ++symbol->reads;
+  node->dims = symbol->dims;
+  if (symbol->kind != TMARING__SYMBOL_ASSIGNED) return TMARING_OK;
+  node->condition = formula->tree.node[symbol->root].condition;
+  node->reduced = formula->tree.node[symbol->root].reduced;
   return TMARING_OK;
+}
+
+/* A parameter is read by halves or by even and odd columns: its stream is laid out for one of them. */
+static tmaring_status check_manner(const tmaring_formula *formula, const tmaring__syntax_node *node)
+{
+  const tmaring__symbol *symbol = &formula->symbol[node->symbol];
+  int32_t line, column;
+  if (symbol->halves == 0 || symbol->interleaved == 0) return TMARING_OK;
+  const int halves_first = symbol->halves < symbol->interleaved;
+  tmaring__place_find(&formula->source, (halves_first ? symbol->halves : symbol->interleaved) - 1, &line, &column);
+  return tmaring__place_fail(
+      &formula->source, TMARING_ERROR_SHAPE, node->offset,
+      "%s(%s): %s is read by %s since line %d, column %d, and an input is read in one manner; use "
+      "%s, or give it as two inputs",
+      tmaring__syntax_text(node->kind), symbol->name, symbol->name, halves_first ? "halves" : "even and odd columns",
+      (int)line, (int)column, halves_first ? "first and second" : "even and odd");
+}
+
+/* first(x), second(x), even(x), odd(x) */
+static tmaring_status type_part(tmaring_formula *formula, tmaring__syntax_node *node)
+{
+  TMARING__TRY(tmaring__symbol_resolve(formula, node));
+  tmaring__symbol *symbol = &formula->symbol[node->symbol];
+  const int halves = node->kind == TMARING__SYNTAX_FIRST || node->kind == TMARING__SYNTAX_SECOND;
+  if (symbol->kind != TMARING__SYMBOL_PARAMETER || symbol->dims.shape != TMARING_SHAPE_DOUBLE)
+    return tmaring__place_fail(&formula->source, TMARING_ERROR_SHAPE, node->word.offset,
+                               "%s: got %s%s, needs an input [M,2N]; declare one in the header, or write %s(x[M,2N])",
+                               tmaring__syntax_text(node->kind), symbol->name, tmaring__dims_text(symbol->dims),
+                               tmaring__syntax_text(node->kind));
+  int32_t *first_read = halves ? &symbol->halves : &symbol->interleaved;
+  if (*first_read == 0) *first_read = node->offset + 1;
+  ++symbol->reads;
+  set_dims(node, TMARING_SHAPE_MATRIX, 0);
+  return check_manner(formula, node);
+}
+
+/* cast(x, a): x says the type alone, which is no reading of it. */
+static tmaring_status type_cast_as(tmaring_formula *formula, tmaring__syntax_node *node)
+{
+  TMARING__TRY(type_operation(formula, node));
+  TMARING__TRY(tmaring__symbol_resolve(formula, node));
+  tmaring__symbol *symbol = &formula->symbol[node->symbol];
+  ++symbol->casts;
+  if (symbol->kind == TMARING__SYMBOL_PARAMETER &&
+      (symbol->dims.shape == TMARING_SHAPE_MATRIX || symbol->dims.shape == TMARING_SHAPE_DOUBLE))
+    return TMARING_OK;
+  return tmaring__place_fail(&formula->source, TMARING_ERROR_TYPE, node->word.offset,
+                             "cast: got %s, %s%s, needs a type (f32, f16, bf16, f64, e4m3, e5m2, i8, i32) or an input "
+                             "[M,N] or [M,2N], whose type it takes",
+                             symbol->name, symbol->kind == TMARING__SYMBOL_PARAMETER ? "an input " : "assigned, ",
+                             tmaring__dims_text(symbol->dims));
+}
+
+static tmaring_status check_label(const tmaring_formula *formula, const tmaring__syntax_node *label, const char *input)
+{
+  if (tmaring__dims_have_columns(label->dims))
+    return tmaring__place_fail(
+        &formula->source, TMARING_ERROR_SHAPE, label->offset,
+        "label of %s: got %s, needs one column number per row, [M]; a bare name is [M,N] until its "
+        "shape is given, so write %s[label[M]] or declare it",
+        input, tmaring__dims_text(label->dims), input);
+  if (!label->reduced) return TMARING_OK;
+  return tmaring__place_fail(&formula->source, TMARING_ERROR_UNSUPPORTED, label->offset,
+                             "label of %s: got a value that needs the row to be read first, needs one that is known "
+                             "before; for the value at argmax(a) write max(a)",
+                             input);
+}
+
+static tmaring_status type_gather(tmaring_formula *formula, tmaring__syntax_node *node)
+{
+  TMARING__TRY(check_kinds(formula, node));
+  TMARING__TRY(tmaring__symbol_resolve(formula, node));
+  tmaring__symbol *symbol = &formula->symbol[node->symbol];
+  if (symbol->kind != TMARING__SYMBOL_PARAMETER || symbol->dims.shape != TMARING_SHAPE_MATRIX)
+    return tmaring__place_fail(
+        &formula->source, TMARING_ERROR_SHAPE, node->word.offset,
+        "%s[label]: %s is %s%s, needs an input [M,N]; only inputs are read at a column of choice", symbol->name,
+        symbol->name, symbol->kind == TMARING__SYMBOL_PARAMETER ? "an input " : "assigned, ",
+        tmaring__dims_text(symbol->dims));
+  ++symbol->reads;
+  set_dims(node, TMARING_SHAPE_COLUMN, 0);
+  node->reduced = 1;
+  return check_label(formula, &formula->tree.node[node->arg[0]], symbol->name);
 }
 
 static tmaring_status type_node(tmaring_formula *formula, tmaring__syntax_node *node)
 {
-  if (node->kind == TMARING__SYNTAX_NAME) return type_name(formula, node);
-  TMARING__TRY(check_kinds(formula, node));
-  node->condition = compares(node->kind);
-  return infer_shape(formula, node);
-}
-
-static tmaring_status type_statements(tmaring_formula *formula)
-{
-  for (int32_t i = 0; i < formula->tree.statement_count; ++i) {
-    const tmaring__statement *statement = &formula->tree.statement[i];
-    for (int32_t node = statement->first; node <= statement->root; ++node)
-      TMARING__TRY(type_node(formula, &formula->tree.node[node]));
-    TMARING__TRY(tmaring__symbol_add_assigned(formula, statement));
+  switch (node->kind) {
+  case TMARING__SYNTAX_NAME: return type_name(formula, node);
+  case TMARING__SYNTAX_GATHER: return type_gather(formula, node);
+  case TMARING__SYNTAX_CAST_AS: return type_cast_as(formula, node);
+  case TMARING__SYNTAX_COL: set_dims(node, TMARING_SHAPE_ROW, 0); return TMARING_OK;
+  case TMARING__SYNTAX_ROW: set_dims(node, TMARING_SHAPE_COLUMN, 0); return TMARING_OK;
+  default: return tmaring__syntax_reads_double(node->kind) ? type_part(formula, node) : type_operation(formula, node);
   }
-  return TMARING_OK;
 }
 
-static void add_tensor(tmaring_formula *formula, int32_t symbol, int32_t is_output, tmaring_shape shape, int32_t index)
+static tmaring_status type_statement(tmaring_formula *formula, const tmaring__statement *statement)
 {
-  static const tmaring__slot_kind inputs[4] = {TMARING__SLOT_INPUT, TMARING__SLOT_VECTOR, TMARING__SLOT_ROW_SCALAR,
-                                               TMARING__SLOT_INPUT};
-  tmaring__formula_tensor *tensor = &formula->tensor[formula->tensor_count++];
-  tensor->symbol = symbol;
-  tensor->is_output = is_output;
-  tensor->shape = shape;
-  tensor->slot.index = index;
-  tensor->slot.kind = !is_output                      ? inputs[shape]
-                      : shape == TMARING_SHAPE_COLUMN ? TMARING__SLOT_ROW_OUTPUT
-                                                      : TMARING__SLOT_OUTPUT;
-}
-
-static tmaring_status list_parameter(tmaring_formula *formula, int32_t index)
-{
-  const tmaring__symbol *symbol = &formula->symbol[index];
-  if (symbol->reads == 0)
-    return tmaring__place_fail(&formula->source, TMARING_ERROR_SYNTAX, symbol->offset,
-                               "%s is declared but never used; use it or take it out of the header", symbol->name);
-  if (symbol->shape == TMARING_SHAPE_SCALAR)
-    formula->scalar[formula->scalar_count++] = index;
-  else
-    add_tensor(formula, index, 0, symbol->shape, symbol->index);
-  return TMARING_OK;
-}
-
-static tmaring_status list_output(tmaring_formula *formula, int32_t index)
-{
-  const tmaring__symbol *symbol = &formula->symbol[index];
-  const int per_row = symbol->shape == TMARING_SHAPE_COLUMN;
-  const tmaring_shape shape = per_row ? TMARING_SHAPE_COLUMN : TMARING_SHAPE_MATRIX;
-  const int32_t most = per_row ? TMARING_MAX_VECTORS : TMARING_MAX_STREAMS;
-  if (formula->tree.node[symbol->root].condition)
-    return tmaring__place_fail(&formula->source, TMARING_ERROR_TYPE, symbol->offset,
-                               "output %s: got a condition, needs a number; write %s = where(condition, 1, 0)",
-                               symbol->name, symbol->name);
-  if (formula->output_count[shape] == most)
-    return tmaring__place_fail(&formula->source, TMARING_ERROR_CAPACITY, symbol->offset,
-                               "%s outputs: got %d with %s, needs at most %d; split the formula",
-                               tmaring__shape_text(shape), (int)most + 1, symbol->name, (int)most);
-  add_tensor(formula, index, 1, shape, formula->output_count[shape]++);
-  return TMARING_OK;
-}
-
-static tmaring_status list_parameters(tmaring_formula *formula)
-{
-  for (int32_t i = 0; i < formula->symbol_count; ++i)
-    if (formula->symbol[i].kind == TMARING__SYMBOL_PARAMETER) TMARING__TRY(list_parameter(formula, i));
-  if (formula->parameter_count[TMARING_SHAPE_MATRIX] > 0) return TMARING_OK;
-  return tmaring__place_fail(&formula->source, TMARING_ERROR_UNSUPPORTED, formula->tree.statement[0].word.offset,
-                             "[M,N] inputs: got none, needs at least one to stream; a bare name or x[M,N] makes one");
-}
-
-static tmaring_status list_outputs(tmaring_formula *formula)
-{
-  for (int32_t i = 0; i < formula->symbol_count; ++i) {
-    const tmaring__symbol *symbol = &formula->symbol[i];
-    if (symbol->kind == TMARING__SYMBOL_ASSIGNED && (symbol->reads == 0 || symbol->out))
-      TMARING__TRY(list_output(formula, i));
+  for (int32_t i = statement->first; i <= statement->root; ++i) {
+    tmaring__syntax_node *node = &formula->tree.node[i];
+    TMARING__TRY(type_node(formula, node));
+    if (i != statement->root && tmaring__syntax_reduces_column(node->kind))
+      return tmaring__place_fail(&formula->source, TMARING_ERROR_SYNTAX, node->offset,
+                                 "%s over the rows: got it as a part of an expression, needs a statement of its own, "
+                                 "name = %s(a); its value is there only when all rows are over",
+                                 tmaring__syntax_text(node->kind), tmaring__syntax_text(node->kind));
   }
-  return TMARING_OK;
+  return tmaring__symbol_add_assigned(formula, statement);
 }
 
 tmaring_status tmaring__typing_run(tmaring_formula *formula)
@@ -160,7 +221,7 @@ tmaring_status tmaring__typing_run(tmaring_formula *formula)
   formula->symbol = calloc((size_t)formula->tree.statement_count + TMARING__MAX_PARAMETERS, sizeof *formula->symbol);
   if (!formula->symbol) return tmaring__fail(TMARING_ERROR_MEMORY, "formula: got no memory for its names; free some");
   TMARING__TRY(tmaring__symbol_add_declared(formula));
-  TMARING__TRY(type_statements(formula));
-  TMARING__TRY(list_parameters(formula));
-  return list_outputs(formula);
+  for (int32_t i = 0; i < formula->tree.statement_count; ++i)
+    TMARING__TRY(type_statement(formula, &formula->tree.statement[i]));
+  return TMARING_OK;
 }

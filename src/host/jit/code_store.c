@@ -19,6 +19,8 @@ void tmaring__code_key(const char *source, uint64_t key[2])
   XXH3_state_t state;
   XXH3_128bits_reset(&state);
   XXH3_128bits_update(&state, target, sizeof target);
+  for (int i = 0; i < TMARING__NVRTC_OPTIONS; ++i)
+    XXH3_128bits_update(&state, tmaring__nvrtc_option[i], strlen(tmaring__nvrtc_option[i]) + 1);
   for (size_t i = 0; i < tmaring__source_count; ++i) {
     XXH3_128bits_update(&state, tmaring__sources[i].name, strlen(tmaring__sources[i].name) + 1);
     XXH3_128bits_update(&state, tmaring__sources[i].text, tmaring__sources[i].bytes + 1);
@@ -50,20 +52,31 @@ static int find_builtin(const uint64_t key[2], tmaring__machine_code *code)
   return 0;
 }
 
-static tmaring_status find_or_compile(const char *source, int debug, tmaring__machine_code *code)
+/* An entry of another NVRTC than this machine's is compiled anew; without one any entry serves. The library is opened
+ * only where there is an entry to compare: 3 to 8 ms, once per process. */
+static int find_cached(const uint64_t key[2], const char *source, tmaring__machine_code *code)
+{
+  tmaring__cache_entry entry;
+  if (!tmaring__cache_read(key, source, &entry)) return 0;
+  const int present = tmaring__nvrtc_present();
+  if (present != 0 && present != entry.compiler) {
+    free(entry.cubin);
+    return 0;
+  }
+  *code = (tmaring__machine_code){entry.cubin, entry.bytes, TMARING__CODE_CACHE, entry.cubin};
+  return 1;
+}
+
+tmaring_status tmaring__machine_code_find(const char *source, int debug, tmaring__machine_code *code)
 {
   uint64_t key[2];
-  void *cubin = NULL;
-  size_t bytes = 0;
+  tmaring__cache_entry made = {0};
   tmaring__code_key(source, key);
-  if (find_builtin(key, code)) return TMARING_OK;
-  if (tmaring__cache_read(key, source, &cubin, &bytes)) {
-    *code = (tmaring__machine_code){cubin, bytes, TMARING__CODE_CACHE, cubin};
-    return TMARING_OK;
-  }
-  TMARING__TRY(tmaring__nvrtc_compile(source, debug, &cubin, &bytes));
-  tmaring__cache_write(key, source, cubin, bytes);
-  *code = (tmaring__machine_code){cubin, bytes, TMARING__CODE_COMPILED, cubin};
+  if (find_builtin(key, code) || find_cached(key, source, code)) return TMARING_OK;
+  TMARING__TRY(tmaring__nvrtc_compile(source, debug, &made.cubin, &made.bytes));
+  made.compiler = tmaring__nvrtc_present();
+  tmaring__cache_write(key, source, &made);
+  *code = (tmaring__machine_code){made.cubin, made.bytes, TMARING__CODE_COMPILED, made.cubin};
   return TMARING_OK;
 }
 
@@ -71,7 +84,7 @@ tmaring_status tmaring__machine_code_of(const tmaring_plan *plan, tmaring__machi
 {
   tmaring__text source = {0};
   tmaring_status status = tmaring__plan_source(plan, &source);
-  if (status == TMARING_OK) status = find_or_compile(source.data, plan->code.debug, code);
+  if (status == TMARING_OK) status = tmaring__machine_code_find(source.data, plan->code.debug, code);
   tmaring__text_free(&source);
   return status;
 }

@@ -18,7 +18,8 @@ struct tmaring__builtin {
 extern const struct tmaring__builtin tmaring__builtins[];
 extern const size_t tmaring__builtin_count;
 
-/* 128-bit key of an emitted source together with the embedded headers it includes and the target. */
+/* 128-bit key of an emitted source together with the embedded headers it includes, the compiler's options and the
+ * target. */
 void tmaring__code_key(const char *source, uint64_t key[2]);
 
 typedef enum tmaring__code_origin {
@@ -35,10 +36,11 @@ typedef struct tmaring__machine_code {
   void *owned; /* NULL, or what tmaring__machine_code_free frees */
 } tmaring__machine_code;
 
-/* Finds or compiles. The cache on disk is used where TMARING_CACHE_DIR names an existing directory; a file there holds
- * the whole source, which must be equal, and is written by atomic rename. ERROR_NO_COMPILER, ERROR_COMPILE, MEMORY. Any
- * thread. */
+/* Finds or compiles: in the table, in the cache on disk (code_cache.h), by NVRTC. ERROR_NO_COMPILER, ERROR_COMPILE,
+ * MEMORY. Any thread. */
 tmaring_status tmaring__machine_code_of(const tmaring_plan *plan, tmaring__machine_code *code);
+/* The same for an emitted source. */
+tmaring_status tmaring__machine_code_find(const char *source, int debug, tmaring__machine_code *code);
 void tmaring__machine_code_free(tmaring__machine_code *code);
 
 /* The emitted source of a plan. *source is the caller's. */

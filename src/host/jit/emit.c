@@ -1,352 +1,213 @@
-#include "emit_expression.h"
+#include "emit_columns.h"
+#include "emit_loop.h"
+#include "emit_rows.h"
 
-#define P spec->program
+#include <string.h>
 
-static int is_reduction(const tmaring__node *n)
+#define ADD(...) tmaring__text_add(m->out, __VA_ARGS__)
+
+/* ---- what the kernel knows ---- */
+
+static void emit_traits(const tmaring__emitter *m)
 {
-  return n->op == TMARING__OP_REDUCE_SUM || n->op == TMARING__OP_REDUCE_MAX || n->op == TMARING__OP_REDUCE_MIN;
+  const tmaring__program *p = m->program;
+  const tmaring__code *c = &m->spec->code;
+  ADD("  static constexpr int kInputs = %d, kOutputs = %d, kReductions = %d, kPasses = %d, kVec = %d;\n",
+      (int)p->input_count, (int)p->output_count, (int)p->reduction_passes, (int)p->passes, (int)c->vec);
+  ADD("  static constexpr bool kGroup = %d, kCluster = %d, kStaged = %d, kEdges = %d, kPieces = %d, kColumns = %d;\n",
+      (int)c->group, (int)c->cluster, (int)c->staged, !c->aligned, (int)c->pieces, p->column_output_count > 0);
+  if (m->spec->held_steps > 0) ADD("  static constexpr int kHeld = %d;\n", (int)m->spec->held_steps);
+  ADD("  static constexpr bool kFlat = %d, kDebug = %d;\n", (int)c->flat, (int)c->debug);
 }
 
-/* A per-row value that lives in a member: everything that is not a literal. */
-static int is_row_value(const tmaring__node *n)
+static void emit_stream_facts(const tmaring__emitter *m, const char *name, int32_t count, const tmaring_dtype *dtype,
+                              const int32_t *paired)
 {
-  return !n->per_col && n->op != TMARING__OP_CONSTANT && n->op != TMARING__OP_SCALAR && n->op != TMARING__OP_COLUMNS;
-}
-
-static int is_reduced_in(const tmaring__node *n, int pass)
-{
-  return is_reduction(n) && n->level == pass + 1;
-}
-
-static int is_output_pass(const tmaring__kernel_spec *spec, int pass)
-{
-  return P->output_count > 0 && pass == P->passes - 1;
-}
-
-void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *plan)
-{
-  *spec = (tmaring__kernel_spec){0};
-  spec->program = tmaring__formula_program(plan->formula);
-  spec->code = plan->code;
-  spec->dense = spec->whole = 1;
-  for (int32_t i = 0; i < plan->variant_count; ++i) {
-    const tmaring_args *a = &plan->variant[i].args;
-    spec->whole = spec->whole && a->walk.pieces == 1;
-    for (int32_t k = 0; k < a->input_count; ++k) spec->dense = spec->dense && a->input[k].dense;
-    for (int32_t k = 0; k < a->output_count; ++k) spec->dense = spec->dense && a->output[k].dense;
+  ADD("    a->%s_count = %d;\n", name, (int)count);
+  for (int32_t i = 0; i < count; ++i) {
+    const int two = paired && paired[i];
+    ADD("    a->%s[%d].elem_bytes = %u;\n", name, (int)i, (unsigned)tmaring_dtype_bytes((tmaring_i32)dtype[i]) << two);
+    if (m->spec->dense) ADD("    a->%s[%d].dense = 1;\n", name, (int)i);
+    if (!m->spec->code.grouped) ADD("    a->%s[%d].group_rows = 0;\n", name, (int)i);
   }
-  for (int32_t i = 0; i < plan->tensor_count; ++i) {
-    const tmaring__slot slot = tmaring__formula_slot(plan->formula, i);
-    const tmaring_dtype dtype = plan->tensor[i].dtype;
-    switch (slot.kind) {
-    case TMARING__SLOT_INPUT: spec->input[slot.index] = dtype; break;
-    case TMARING__SLOT_VECTOR: spec->vector[slot.index] = dtype; break;
-    case TMARING__SLOT_ROW_SCALAR: spec->row_scalar[slot.index] = dtype; break;
-    case TMARING__SLOT_OUTPUT: spec->output[slot.index] = dtype; break;
-    case TMARING__SLOT_ROW_OUTPUT: spec->row_output[slot.index] = dtype; break;
+}
+
+static void emit_scope_facts(const tmaring__emitter *m)
+{
+  const tmaring__code *c = &m->spec->code;
+  ADD("    a->scope.vec = kVec;\n    a->scope.fixed = %d;\n    a->scope.kind = %s;\n", (int)c->fixed,
+      c->flat ? "TMARING_SCOPE_FLAT" : "TMARING_SCOPE_WARP");
+  if (c->flat || c->group) ADD("    a->scope.lanes_log2 = 5;\n");
+  if (!c->group) ADD("    a->scope.warps_per_row = 1;\n");
+  if (!c->cluster) ADD("    a->walk.cluster = 1;\n");
+  if (m->spec->whole) ADD("    a->walk.pieces = a->walk.passes = 1;\n    a->walk.spread = 0;\n");
+}
+
+/* Constants among the arguments. */
+static void emit_specialise(const tmaring__emitter *m)
+{
+  const tmaring__program *p = m->program;
+  ADD("\n  static __device__ __forceinline__ void specialise(tmaring_args *a)\n  {\n");
+  emit_stream_facts(m, "input", p->input_count, m->spec->input, p->paired);
+  emit_stream_facts(m, "output", p->output_count, m->spec->output, NULL);
+  emit_scope_facts(m);
+  if (p->column_output_count == 0) {
+    ADD("    a->walk.chunk = 1;\n");
+  } else {
+    ADD("    a->column_output_count = %d;\n", (int)p->column_output_count);
+    if (m->spec->columns_staged >= 0) ADD("    a->columns_staged = %d;\n", (int)m->spec->columns_staged);
+  }
+  ADD("  }\n");
+}
+
+static void emit_members(const tmaring__emitter *m)
+{
+  ADD("\n");
+  tmaring__emit_row_members(m);
+  tmaring__emit_column_members(m);
+  ADD("  int flip; // buffer of partial results\n");
+}
+
+static void emit_begin(const tmaring__emitter *m)
+{
+  ADD("\n  template <class E> __device__ __forceinline__ void begin(E *e)\n  {\n    flip = 0;\n");
+  if (m->program->vector_count > 0) ADD("    tmaring_vectors_stage(e);\n");
+  tmaring__emit_launch_values(m);
+  ADD("  }\n");
+}
+
+/* ---- from threads to rows ---- */
+
+static void emit_partial(const tmaring__emitter *m)
+{
+  const tmaring__program *p = m->program;
+  ADD("\n  template <class E> __device__ __forceinline__ void partial(E *e, const tmaring_fill *, int, int pass)\n  "
+      "{\n");
+  for (int32_t pass = 0; pass < p->reduction_passes; ++pass) {
+    int slot = 0;
+    ADD("    if (pass == %d) {\n", (int)pass);
+    for (int32_t i = 0; i < p->node_count; ++i) {
+      const char *operation = tmaring__emit_operation(p->node[i].op);
+      if (!tmaring__is_joined_in(p, i, pass)) continue;
+      ADD("      tmaring_leave_partial<%s>(e, flip, %d, tmaring_join_lanes<%s>(e, q%d));\n", operation, slot, operation,
+          (int)i);
+      slot += (int)tmaring__op_partials(p->node[i].op);
     }
+    ADD("    }\n");
   }
+  ADD("  }\n");
 }
 
-static void emit_traits(tmaring__text *out, const tmaring__kernel_spec *spec)
+/* A gathered element may be overwritten by a lane that runs ahead, where results are staged over the input. */
+static void emit_gather_end(const tmaring__emitter *m, int32_t pass)
 {
-  const tmaring__code *c = &spec->code;
-  tmaring__text_add(out,
-                    "  static constexpr int kInputs = %d, kOutputs = %d, kReductions = %d, kPasses = %d, kVec = %d;\n",
-                    (int)P->input_count, (int)P->output_count, (int)P->reduction_passes, (int)P->passes, (int)c->vec);
-  tmaring__text_add(
-      out, "  static constexpr bool kGroup = %d, kStaged = %d, kEdges = %d, kPieces = %d, kFlat = %d, kDebug = %d;\n",
-      (int)c->group, (int)c->staged, !c->aligned, (int)c->pieces, (int)c->flat, (int)c->debug);
+  int gathers = 0;
+  for (int32_t i = 0; i < m->program->node_count; ++i)
+    gathers |= m->program->node[i].op == TMARING__OP_GATHER && tmaring__is_reduced_in(&m->program->node[i], pass);
+  if (gathers && m->spec->code.staged) ADD("      __syncwarp();\n");
 }
 
-static void emit_stream_facts(tmaring__text *out, const tmaring__kernel_spec *spec, const char *name, int count,
-                              const tmaring_dtype *dtype)
+static void emit_result(const tmaring__emitter *m, int32_t node, int slot)
 {
-  tmaring__text_add(out, "    a->%s_count = %d;\n", name, count);
-  for (int i = 0; i < count; ++i) {
-    tmaring__text_add(out, "    a->%s[%d].elem_bytes = %u;\n", name, i, (unsigned)tmaring_dtype_bytes(dtype[i]));
-    if (spec->dense) tmaring__text_add(out, "    a->%s[%d].dense = 1;\n", name, i);
+  const char *operation = tmaring__emit_operation(m->program->node[node].op);
+  const int32_t maximum = tmaring__maximum_of(m->program, node);
+  if (m->spec->code.group) {
+    ADD("      q%d = tmaring_join_%s<%s>(e, flip, %d);\n", (int)node, m->spec->code.cluster ? "cluster" : "warps",
+        operation, slot);
+  } else {
+    ADD("      q%d = tmaring_join_lanes<%s>(e, q%d);\n", (int)node, operation, (int)node);
   }
+  ADD("      r%d = %s::result(q%d);\n", (int)node, operation, (int)node);
+  if (maximum >= 0) ADD("      r%d = q%d.top;\n", (int)maximum, (int)node);
 }
 
-/* What the kernel knows of its arguments. */
-static void emit_specialise(tmaring__text *out, const tmaring__kernel_spec *spec)
+static void emit_finish_pass(const tmaring__emitter *m, int32_t pass)
 {
-  tmaring__text_add(out, "\n  static __device__ __forceinline__ void specialise(tmaring_args *a)\n  {\n");
-  emit_stream_facts(out, spec, "input", P->input_count, spec->input);
-  emit_stream_facts(out, spec, "output", P->output_count, spec->output);
-  tmaring__text_add(out, "    a->scope.vec = kVec;\n    a->scope.kind = %s;\n",
-                    spec->code.flat ? "TMARING_SCOPE_FLAT" : "TMARING_SCOPE_WARP");
-  if (spec->code.flat || spec->code.group) tmaring__text_add(out, "    a->scope.lanes_log2 = 5;\n");
-  if (!spec->code.group) tmaring__text_add(out, "    a->scope.warps_per_row = 1;\n");
-  if (spec->whole) tmaring__text_add(out, "    a->walk.pieces = a->walk.passes = 1;\n    a->walk.spread = 0;\n");
-  tmaring__text_add(out, "  }\n");
-}
-
-static void emit_members(tmaring__text *out, const tmaring__kernel_spec *spec)
-{
-  for (int i = 0; i < P->node_count; ++i) {
-    if (is_row_value(&P->node[i]))
-      tmaring__text_add(out, "  float r%d; /* %s */\n", i, tmaring__op_text(P->node[i].op));
+  const tmaring__program *p = m->program;
+  int slot = 0;
+  ADD("    if (pass == %d) {\n", (int)pass);
+  for (int32_t i = 0; i < p->node_count; ++i) {
+    if (!tmaring__is_joined_in(p, i, pass)) continue;
+    emit_result(m, i, slot);
+    slot += (int)tmaring__op_partials(p->node[i].op);
   }
-  tmaring__text_add(out, "  int flip;\n");
+  emit_gather_end(m, pass);
+  tmaring__emit_row_values(m, pass + 1, "      ");
+  ADD("    }\n");
 }
 
-static void emit_begin(tmaring__text *out)
+static void emit_finish(const tmaring__emitter *m)
 {
-  tmaring__text_add(out, "\n  template <class E> __device__ __forceinline__ void begin(E *e)\n  {\n    flip = 0;\n"
-                         "    tmaring_vectors_stage(e);\n  }\n");
+  ADD("\n  template <class E>\n  __device__ __forceinline__ void finish(E *e, const tmaring_fill *, int, int pass)\n"
+      "  {\n");
+  for (int32_t pass = 0; pass < m->program->reduction_passes; ++pass) emit_finish_pass(m, pass);
+  ADD("    flip ^= 1;\n  }\n");
 }
 
-/* Per-row values of one level, in order; reductions of that level are there already. */
-static void emit_row_values(tmaring__text *out, const tmaring__kernel_spec *spec, int level, const char *indent)
+static void emit_row_store(const tmaring__emitter *m)
 {
-  for (int i = 0; i < P->node_count; ++i) {
-    const tmaring__node *n = &P->node[i];
-    if (!is_row_value(n) || is_reduction(n) || n->level != level) continue;
-    tmaring__text_add(out, "%sr%d = ", indent, i);
-    if (n->op == TMARING__OP_ROW_SCALAR) {
-      tmaring__text_add(out, "s.active ? tmaring_load_row_scalar<%s>(e, %d, fill->row + s.row) : 0.0f",
-                        tmaring__emit_dtype(spec->row_scalar[n->index]), (int)n->index);
-    } else {
-      tmaring__emit_expression(out, P, i);
-    }
-    tmaring__text_add(out, ";\n");
+  const tmaring__program *p = m->program;
+  ADD("\n  template <class E> __device__ __forceinline__ void row_store(E *e, const tmaring_fill *fill, int "
+      "iteration)\n"
+      "  {\n");
+  if (p->row_output_count > 0) {
+    ADD("    const tmaring_span s = tmaring_row_span<kFlat, kEdges>(e, fill, iteration);\n"
+        "    if (!s.active || s.start != 0) return;\n");
   }
+  for (int32_t i = 0; i < p->row_output_count; ++i) {
+    ADD("    tmaring_store_value<%s, real>(&e->args->row_output[%d], fill->row + s.row, ",
+        tmaring__emit_dtype(m->spec->row_output[i]), (int)i);
+    tmaring__emit_value(m, NULL, p->row_output[i]);
+    ADD(");%s%s\n", m->spec->names ? " // " : "", tmaring__emit_name(m, TMARING__SLOT_ROW_OUTPUT, i));
+  }
+  ADD("  }\n");
 }
 
-static void emit_row_pointers(tmaring__text *out, const tmaring__kernel_spec *spec, const tmaring__node_set *set,
-                              int pass)
-{
-  for (int i = 0; i < P->node_count; ++i) {
-    if (!set->has[i] || P->node[i].op != TMARING__OP_INPUT) continue;
-    tmaring__text_add(out,
-                      "      const unsigned char *px%d = tmaring_row_staged(e, &e->view.input[%d], fill, stage, s);\n",
-                      (int)P->node[i].index, (int)P->node[i].index);
-  }
-  if (!is_output_pass(spec, pass)) return;
-  for (int i = 0; i < P->output_count; ++i) {
-    tmaring__text_add(out, "      unsigned char *py%d = ", i);
-    tmaring__text_add(out,
-                      spec->code.staged ? "tmaring_row_staged(e, &e->view.output[%d], fill, stage, s);\n"
-                                        : "tmaring_row_global(&e->view.output[%d], fill, s);\n",
-                      i);
-  }
-}
+/* ---- the whole ---- */
 
-static void emit_loads(tmaring__text *out, const tmaring__kernel_spec *spec, const tmaring__node_set *set)
+static void emit_kernel(const tmaring__emitter *m)
 {
-  for (int i = 0; i < P->node_count; ++i) {
-    const tmaring__node *n = &P->node[i];
-    if (!set->has[i]) continue;
-    if (n->op == TMARING__OP_INPUT) {
-      tmaring__text_add(
-          out,
-          "        float x%d[kVec];\n        tmaring_load<%s, kVec, !kEdges, TMARING_SHARED>(x%d, px%d, c, s.n);\n",
-          (int)n->index, tmaring__emit_dtype(spec->input[n->index]), (int)n->index, (int)n->index);
-    } else if (n->op == TMARING__OP_VECTOR) {
-      tmaring__text_add(
-          out, "        float w%d[kVec];\n        tmaring_load_vector<%s, kVec, !kEdges>(e, w%d, %d, fill->col + c);\n",
-          (int)n->index, tmaring__emit_dtype(spec->vector[n->index]), (int)n->index, (int)n->index);
-    }
-  }
-}
-
-static void emit_elements(tmaring__text *out, const tmaring__kernel_spec *spec, const tmaring__node_set *set)
-{
-  for (int i = 0; i < P->node_count; ++i) {
-    const tmaring__node *n = &P->node[i];
-    if (!set->has[i] || n->op == TMARING__OP_INPUT || n->op == TMARING__OP_VECTOR) continue;
-    tmaring__text_add(out, "          const float e%d = ", i);
-    tmaring__emit_expression(out, P, i);
-    tmaring__text_add(out, ";\n");
-  }
-}
-
-/* What a loop leaves per element: terms of this pass's reductions, results. */
-static void emit_element_results(tmaring__text *out, const tmaring__kernel_spec *spec, int pass)
-{
-  for (int i = 0; i < P->node_count; ++i) {
-    if (!is_reduced_in(&P->node[i], pass)) continue;
-    tmaring__text_add(out, "          t%d[v] = kEdges && (c + v < 0 || c + v >= s.n) ? %s::identity() : ", i,
-                      tmaring__emit_reduction(P->node[i].op));
-    tmaring__emit_operand(out, P, P->node[i].arg[0]);
-    tmaring__text_add(out, ";\n");
-  }
-  if (!is_output_pass(spec, pass)) return;
-  for (int i = 0; i < P->output_count; ++i) {
-    tmaring__text_add(out, "          y%d[v] = ", i);
-    tmaring__emit_operand(out, P, P->output[i]);
-    tmaring__text_add(out, ";\n");
-  }
-}
-
-static void emit_result_arrays(tmaring__text *out, const tmaring__kernel_spec *spec, int pass)
-{
-  for (int i = 0; i < P->node_count; ++i) {
-    if (is_reduced_in(&P->node[i], pass)) tmaring__text_add(out, "        float t%d[kVec];\n", i);
-  }
-  if (!is_output_pass(spec, pass)) return;
-  for (int i = 0; i < P->output_count; ++i) tmaring__text_add(out, "        float y%d[kVec];\n", i);
-}
-
-static void emit_vector_results(tmaring__text *out, const tmaring__kernel_spec *spec, int pass)
-{
-  for (int i = 0; i < P->node_count; ++i) {
-    if (!is_reduced_in(&P->node[i], pass)) continue;
-    const char *op = tmaring__emit_reduction(P->node[i].op);
-    tmaring__text_add(out, "        r%d = %s::join(r%d, tmaring_join_vector<%s, kVec>(t%d));\n", i, op, i, op, i);
-  }
-  if (!is_output_pass(spec, pass)) return;
-  for (int i = 0; i < P->output_count; ++i) {
-    tmaring__text_add(out, "        %stmaring_store<%s, kVec, !kEdges, %s>(py%d, y%d, c, s.n);\n",
-                      spec->code.staged ? "" : "if (fill->valid) ", tmaring__emit_dtype(spec->output[i]),
-                      spec->code.staged ? "TMARING_SHARED" : "TMARING_GLOBAL", i, i);
-  }
-}
-
-static tmaring__node_set loop_nodes(const tmaring__kernel_spec *spec, int pass)
-{
-  tmaring__node_set set = {{0}};
-  for (int i = 0; i < P->node_count; ++i) {
-    if (is_reduced_in(&P->node[i], pass)) tmaring__node_set_add(&set, P, P->node[i].arg[0]);
-  }
-  for (int i = 0; is_output_pass(spec, pass) && i < P->output_count; ++i) tmaring__node_set_add(&set, P, P->output[i]);
-  return set;
-}
-
-static void emit_loop(tmaring__text *out, const tmaring__kernel_spec *spec, int pass)
-{
-  const tmaring__node_set set = loop_nodes(spec, pass);
-  emit_row_pointers(out, spec, &set, pass);
-  tmaring__text_add(out,
-                    "#pragma unroll %d\n      for (int i = s.start; i < s.end; i += s.stride) {\n"
-                    "        const int c = i * kVec - s.phase;\n",
-                    spec->code.aligned ? 4 : 1);
-  emit_loads(out, spec, &set);
-  emit_result_arrays(out, spec, pass);
-  tmaring__text_add(out, "#pragma unroll\n        for (int v = 0; v < kVec; ++v) {\n");
-  emit_elements(out, spec, &set);
-  emit_element_results(out, spec, pass);
-  tmaring__text_add(out, "        }\n");
-  emit_vector_results(out, spec, pass);
-  tmaring__text_add(out, "      }\n");
-}
-
-static int has_loop(const tmaring__kernel_spec *spec, int pass)
-{
-  return pass < P->reduction_passes || is_output_pass(spec, pass);
-}
-
-static void emit_pass(tmaring__text *out, const tmaring__kernel_spec *spec, int pass)
-{
-  tmaring__text_add(out, "    if (pass == %d) {\n      if (fill->first_piece) {\n", pass);
-  if (pass == 0) emit_row_values(out, spec, 0, "        ");
-  for (int i = 0; i < P->node_count; ++i) {
-    if (!is_reduced_in(&P->node[i], pass)) continue;
-    tmaring__text_add(out, "        r%d = %s::identity();\n", i, tmaring__emit_reduction(P->node[i].op));
-  }
-  tmaring__text_add(out, "      }\n");
-  if (has_loop(spec, pass)) emit_loop(out, spec, pass);
-  tmaring__text_add(out, "    }\n");
-}
-
-static void emit_accumulate(tmaring__text *out, const tmaring__kernel_spec *spec)
-{
-  tmaring__text_add(
-      out, "\n  template <class E>\n  __device__ __forceinline__ void accumulate(E *e, const tmaring_fill *fill, "
-           "tmaring_u32 stage, int iteration, int pass)\n  {\n"
-           "    const tmaring_span s = tmaring_row_span<kFlat, kEdges>(e, fill, iteration);\n");
-  for (int pass = 0; pass < P->passes; ++pass) emit_pass(out, spec, pass);
-  tmaring__text_add(out, "  }\n");
-}
-
-static void emit_partial(tmaring__text *out, const tmaring__kernel_spec *spec)
-{
-  tmaring__text_add(
-      out, "\n  template <class E> __device__ __forceinline__ void partial(E *e, const tmaring_fill *, int, int pass)\n"
-           "  {\n");
-  for (int pass = 0; pass < P->reduction_passes; ++pass) {
-    int number = 0;
-    tmaring__text_add(out, "    if (pass == %d) {\n", pass);
-    for (int i = 0; i < P->node_count; ++i) {
-      if (!is_reduced_in(&P->node[i], pass)) continue;
-      tmaring__text_add(out,
-                        "      r%d = tmaring_join_lanes<%s>(e, r%d);\n"
-                        "      if (e->lane == 0) *tmaring_scratch(e, flip, %d, e->warp) = r%d;\n",
-                        i, tmaring__emit_reduction(P->node[i].op), i, number++, i);
-    }
-    tmaring__text_add(out, "    }\n");
-  }
-  tmaring__text_add(out, "  }\n");
-}
-
-static void emit_finish(tmaring__text *out, const tmaring__kernel_spec *spec)
-{
-  tmaring__text_add(
-      out, "\n  template <class E>\n  __device__ __forceinline__ void finish(E *e, const tmaring_fill *, int, int "
-           "pass)\n  {\n");
-  for (int pass = 0; pass < P->reduction_passes; ++pass) {
-    int number = 0;
-    tmaring__text_add(out, "    if (pass == %d) {\n", pass);
-    for (int i = 0; i < P->node_count; ++i) {
-      if (!is_reduced_in(&P->node[i], pass)) continue;
-      const char *op = tmaring__emit_reduction(P->node[i].op);
-      if (spec->code.group) {
-        tmaring__text_add(out, "      r%d = tmaring_join_warps<%s>(e, flip, %d);\n", i, op, number++);
-      } else {
-        tmaring__text_add(out, "      r%d = tmaring_join_lanes<%s>(e, r%d);\n", i, op, i);
-      }
-    }
-    emit_row_values(out, spec, pass + 1, "      ");
-    tmaring__text_add(out, "    }\n");
-  }
-  tmaring__text_add(out, "    flip ^= 1;\n  }\n");
-}
-
-static void emit_row_store(tmaring__text *out, const tmaring__kernel_spec *spec)
-{
-  tmaring__text_add(
-      out, "\n  template <class E> __device__ __forceinline__ void row_store(E *e, const tmaring_fill *fill, int "
-           "iteration)\n  {\n");
-  if (P->row_output_count > 0) {
-    tmaring__text_add(out, "    const tmaring_span s = tmaring_row_span<kFlat, kEdges>(e, fill, iteration);\n"
-                           "    if (!s.active || e->seat.start != 0) return;\n");
-  }
-  for (int i = 0; i < P->row_output_count; ++i) {
-    const char *dtype = tmaring__emit_dtype(spec->row_output[i]);
-    tmaring__text_add(
-        out,
-        "    tmaring_store_one<%s, TMARING_GLOBAL>(reinterpret_cast<unsigned char *>(e->args->row_output[%d].base) + "
-        "(fill->row + s.row) * tmaring_bytes<%s>(), ",
-        dtype, i, dtype);
-    tmaring__emit_operand(out, P, P->row_output[i]);
-    tmaring__text_add(out, ");\n");
-  }
-  tmaring__text_add(out, "  }\n");
-}
-
-static void emit_kernel(tmaring__text *out, const tmaring__code *c)
-{
-  tmaring__text_add(
-      out,
-      "\nextern \"C\" __global__ void __launch_bounds__(%d, %d) tmaring_kernel(const __grid_constant__ tmaring_args "
+  const tmaring__code *c = &m->spec->code;
+  ADD("\nextern \"C\" __global__ void __launch_bounds__(%d, %d) tmaring_kernel(const __grid_constant__ tmaring_args "
       "args)\n{\n  tmaring_formula formula;\n  tmaring_ring_run<%s, %d, %d>(&args, &formula);\n}\n",
       (int)c->max_threads, (int)c->min_ctas, c->mode == TMARING_MODE_WARP_SPECIALIZED ? "true" : "false",
       (int)c->registers[0], (int)c->registers[1]);
 }
 
+/* The formula's text, line by line. */
+static void emit_title(const tmaring__emitter *m)
+{
+  if (!m->spec->names) return;
+  const char *text = tmaring__formula_text(m->spec->names);
+  while (*text) {
+    const size_t length = strcspn(text, "\n");
+    ADD("// %.*s\n", (int)length, text);
+    text += length + (text[length] == '\n');
+  }
+  ADD("\n");
+}
+
 void tmaring__emit(tmaring__text *out, const tmaring__kernel_spec *spec)
 {
-  tmaring__text_add(out, "#include \"tmaring/device/row.cuh\"\n\nstruct tmaring_formula {\n");
-  emit_traits(out, spec);
-  emit_members(out, spec);
-  emit_specialise(out, spec);
-  emit_begin(out);
-  emit_accumulate(out, spec);
-  emit_partial(out, spec);
-  emit_finish(out, spec);
-  emit_row_store(out, spec);
-  tmaring__text_add(out, "};\n");
-  emit_kernel(out, &spec->code);
+  tmaring__emitter emitter, *m = &emitter;
+  memset(m, 0, sizeof *m);
+  m->out = out;
+  m->spec = spec;
+  m->program = spec->program;
+  tmaring__rows_plan(m);
+  emit_title(m);
+  ADD("#include \"tmaring/device/column.cuh\"\n\ntypedef %s real; // of all arithmetic\n\nstruct tmaring_formula {\n",
+      spec->code.wide ? "double" : "float");
+  emit_traits(m);
+  emit_members(m);
+  emit_specialise(m);
+  emit_begin(m);
+  tmaring__emit_accumulate(m);
+  emit_partial(m);
+  emit_finish(m);
+  emit_row_store(m);
+  tmaring__emit_columns(m);
+  ADD("};\n");
+  emit_kernel(m);
+  tmaring__emit_columns_kernel(m);
 }

@@ -9,16 +9,25 @@
 typedef struct tmaring__kernel_spec {
   const tmaring__program *program;
   tmaring__code code;
-  int32_t dense; /* every streamed tensor has rows that follow one another */
-  int32_t whole; /* rows are never cut into pieces */
+  int32_t dense;          /* every streamed tensor has rows that follow one another */
+  int32_t whole;          /* rows are never cut into pieces */
+  int32_t vectors_staged; /* [N] inputs: 1 read from shared memory, 0 from global memory, -1 either */
+  int32_t columns_staged; /* accumulators of column reductions: 1 in shared memory, 0 in the workspace, -1 either */
+  int32_t held_steps;     /* they are in registers, for so many vectors per thread; 0: in memory */
+  int32_t held_full;      /* 1: every thread holds as many, whole ones, of every row */
   tmaring_dtype input[TMARING_MAX_STREAMS], output[TMARING_MAX_STREAMS];
+  int32_t vector_aligned[TMARING_MAX_VECTORS]; /* [N] inputs that start at 16 bytes */
   tmaring_dtype vector[TMARING_MAX_VECTORS], row_scalar[TMARING_MAX_VECTORS], row_output[TMARING_MAX_VECTORS];
+  tmaring_dtype group_input[TMARING_MAX_VECTORS], group_output[TMARING_MAX_VECTORS];
+  tmaring_dtype column_output[TMARING_MAX_VECTORS];
+  const tmaring_formula *names; /* NULL, or the formula whose text and names go into comments */
 } tmaring__kernel_spec;
 
 void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *plan);
 
-/* Appends the translation unit: a kernel class named tmaring_formula and the kernel tmaring_kernel. The text depends on
- * the spec alone. The includes it names are embedded in the library (embedded.h). */
+/* Appends the translation unit: a kernel class named tmaring_formula, the kernel tmaring_kernel, and with column
+ * reductions the kernel tmaring_columns_kernel, which finishes them. The text depends on the spec alone. The includes it
+ * names are embedded in the library (embedded.h). */
 void tmaring__emit(tmaring__text *out, const tmaring__kernel_spec *spec);
 
 #endif

@@ -73,6 +73,12 @@ tmaring_status tmaring__nvrtc_version(int *major, int *minor, const char **file)
   return TMARING_OK;
 }
 
+int tmaring__nvrtc_present(void)
+{
+  pthread_once(&once, load_once);
+  return loaded ? version_major * 100 + version_minor : 0;
+}
+
 /* Keeps the head of the log: the first error matters. */
 static tmaring_status fail_compile(nvrtc_program program, int result)
 {
@@ -122,17 +128,21 @@ static int create(nvrtc_program *program, const char *source)
   return calls.create(program, source, "tmaring_formula.cu", count, texts, names);
 }
 
+const char *const tmaring__nvrtc_option[TMARING__NVRTC_OPTIONS] = {"--gpu-architecture=sm_90a", "--std=c++17",
+                                                                   "--modify-stack-limit=false"};
+
 tmaring_status tmaring__nvrtc_compile(const char *source, int debug, void **cubin, size_t *cubin_bytes)
 {
   int major = 0, minor = 0;
   const char *file = NULL;
   TMARING__TRY(tmaring__nvrtc_version(&major, &minor, &file));
-  const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++17", "--modify-stack-limit=false",
-                           "--generate-line-info"};
+  const char *options[TMARING__NVRTC_OPTIONS + 1];
+  memcpy(options, tmaring__nvrtc_option, sizeof tmaring__nvrtc_option);
+  options[TMARING__NVRTC_OPTIONS] = "--generate-line-info";
   nvrtc_program program;
   if (create(&program, source) != 0)
     return tmaring__fail(TMARING_ERROR_COMPILE, "NVRTC %d.%d did not accept a program", major, minor);
-  const int result = calls.compile(program, debug ? 4 : 3, options);
+  const int result = calls.compile(program, TMARING__NVRTC_OPTIONS + (debug != 0), options);
   const tmaring_status status = result == 0 ? take_cubin(program, cubin, cubin_bytes) : fail_compile(program, result);
   calls.destroy(&program);
   return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../base/detail.h"
+#include "../plan/extent.h"
 #include "../plan/variant.h"
 
 /* ---- messages: off the path of a launch that succeeds ---- */
@@ -43,7 +44,7 @@ static tmaring_status refuse_overlap(const tmaring_plan *plan, const tmaring__sp
   return tmaring__fail(
       TMARING_ERROR_ALIAS,
       "%s: got bytes 0x%llx .. 0x%llx, which overlap %s at 0x%llx .. 0x%llx; needs memory of its own, or exactly "
-      "an input's address, dtype and pitch",
+      "an [M,N] input's address, dtype, pitch and groups of rows",
       tensor_name(plan, output), (unsigned long long)extents[output].begin, (unsigned long long)extents[output].end,
       tensor_name(plan, other), (unsigned long long)extents[other].begin, (unsigned long long)extents[other].end);
 }
@@ -54,44 +55,81 @@ static void enter_stream(tmaring_stream *stream, tmaring__span *bytes, const tma
 {
   bytes->width = (int64_t)walk->cols * stream->elem_bytes;
   bytes->pitch = stream->pitch;
-  bytes->end = address + (uint64_t)((walk->rows - 1) * stream->pitch + bytes->width);
+  bytes->group_rows = stream->group_rows;
+  bytes->group_pitch = stream->group_pitch;
+  bytes->group_width = stream->group_rows > 0 ? (stream->group_rows - 1) * stream->pitch + bytes->width : 0;
+  bytes->end = address + (uint64_t)tmaring__stream_bytes(stream, walk->rows, walk->cols);
   bytes->dtype = stream->dtype;
   stream->base = address;
   stream->hull_end = bytes->end;
 }
 
+/* The halves of an [M,2N] tensor are two streams; what the tensor takes is both. */
+static void enter_input(tmaring_args *args, tmaring__slot slot, tmaring__span *bytes, uint64_t address)
+{
+  tmaring_stream *stream = &args->input[slot.index];
+  enter_stream(stream, bytes, &args->walk, address);
+  bytes->halves = stream->paired || slot.second >= 0;
+  if (slot.second < 0) return;
+  tmaring_stream *second = &args->input[slot.second];
+  second->base = address + (uint64_t)bytes->width;
+  bytes->end += (uint64_t)bytes->width;
+  bytes->group_width += bytes->group_pitch > 0 ? bytes->width : 0;
+  bytes->width *= 2;
+  stream->hull_end = second->hull_end = bytes->end;
+}
+
 static void enter_vector(tmaring_vector *vector, tmaring__span *bytes, int64_t count, uint64_t address)
 {
   bytes->width = count * tmaring_dtype_bytes(vector->dtype);
-  bytes->pitch = 0;
   bytes->end = address + (uint64_t)bytes->width;
   bytes->dtype = vector->dtype;
   vector->base = address;
 }
 
-static void enter_tensor(tmaring_args *args, tmaring__slot slot, tmaring__span *bytes, uint64_t address)
+/* Values per row, `groups` of them: runs are rows of values, or groups of values where these lie further apart. */
+static void enter_values(tmaring_vector *vector, tmaring__span *bytes, const tmaring_walk *walk, int64_t groups,
+                         uint64_t address)
+{
+  const int64_t elem_bytes = tmaring_dtype_bytes(vector->dtype), row = (groups - 1) * vector->step + elem_bytes;
+  const int by_row = vector->pitch == 0 || vector->pitch >= row;
+  bytes->width = by_row ? row : (walk->rows - 1) * vector->pitch + elem_bytes;
+  bytes->pitch = by_row ? vector->pitch : vector->step;
+  bytes->end = address + (uint64_t)tmaring__vector_bytes(vector, walk->rows, groups);
+  bytes->dtype = vector->dtype;
+  vector->base = address;
+}
+
+/* `cols` as the tensor has it: 1 for [M], groups per row for [M,N/k]. */
+static void enter_tensor(tmaring_args *args, tmaring__slot slot, int64_t cols, tmaring__span *bytes, uint64_t address)
 {
   bytes->begin = address;
-  bytes->kind = (int32_t)slot.kind;
-  switch (slot.kind) {
-  case TMARING__SLOT_INPUT: enter_stream(&args->input[slot.index], bytes, &args->walk, address); break;
-  case TMARING__SLOT_OUTPUT: enter_stream(&args->output[slot.index], bytes, &args->walk, address); break;
-  case TMARING__SLOT_VECTOR: enter_vector(&args->vector[slot.index], bytes, args->walk.cols, address); break;
-  case TMARING__SLOT_ROW_SCALAR: enter_vector(&args->row_scalar[slot.index], bytes, args->walk.rows, address); break;
-  case TMARING__SLOT_ROW_OUTPUT: enter_vector(&args->row_output[slot.index], bytes, args->walk.rows, address); break;
+  if (slot.kind == TMARING__SLOT_INPUT) {
+    enter_input(args, slot, bytes, address);
+  } else if (slot.kind == TMARING__SLOT_OUTPUT) {
+    enter_stream(&args->output[slot.index], bytes, &args->walk, address);
+  } else if (tmaring__slot_per_column(slot)) {
+    enter_vector(tmaring__slot_vector(args, slot), bytes, cols, address);
+  } else {
+    enter_values(tmaring__slot_vector(args, slot), bytes, &args->walk, cols, address);
   }
 }
 
+/* Without rows only the results of column reductions are written; the other addresses may be NULL. */
 static tmaring_status enter_tensors(const tmaring_plan *plan, void *const *data, tmaring_args *args)
 {
   tmaring__span extents[TMARING__MAX_TENSORS];
   int32_t output, other;
   if (!data) return tmaring__fail(TMARING_ERROR_ARGUMENT, "data: got NULL, needs an address per tensor parameter");
+  memset(extents, 0, (size_t)plan->tensor_count * sizeof extents[0]);
   for (int32_t i = 0; i < plan->tensor_count; ++i) {
     const uint64_t address = (uint64_t)(uintptr_t)data[i];
+    const tmaring__slot slot = tmaring__formula_slot(plan->formula, i);
+    extents[i].kind = (int32_t)slot.kind;
+    if (args->walk.rows == 0 && slot.kind != TMARING__SLOT_COLUMN_OUTPUT) continue;
     if (address == 0) return refuse_null(plan, i);
     if ((address & (plan->tensor[i].alignment - 1)) != 0) return refuse_alignment(plan, i, address);
-    enter_tensor(args, tmaring__formula_slot(plan->formula, i), &extents[i], address);
+    enter_tensor(args, slot, plan->tensor[i].cols, &extents[i], address);
   }
   if (tmaring__overlap_find(extents, plan->tensor_count, &output, &other))
     return refuse_overlap(plan, extents, output, other);
@@ -101,12 +139,13 @@ static tmaring_status enter_tensors(const tmaring_plan *plan, void *const *data,
 /* ---- the rest ---- */
 
 /* Defaults are in the plan's arguments already. */
-static tmaring_status enter_scalars(const tmaring_plan *plan, const float *scalars, tmaring_args *args)
+static tmaring_status enter_scalars(const tmaring_plan *plan, const double *scalars, tmaring_args *args)
 {
-  if (scalars) {
-    memcpy(args->scalar, scalars, (size_t)args->scalar_count * sizeof *scalars);
-    return TMARING_OK;
+  for (int32_t i = 0; scalars && i < args->scalar_count; ++i) {
+    args->scalar[i] = (float)scalars[i];
+    args->wide_scalar[i] = scalars[i];
   }
+  if (scalars) return TMARING_OK;
   for (int32_t i = 0; i < args->scalar_count; ++i) {
     tmaring_parameter parameter;
     memset(&parameter, 0, sizeof parameter);
@@ -122,18 +161,21 @@ static tmaring_status enter_scalars(const tmaring_plan *plan, const float *scala
 static tmaring_status enter_workspace(void *workspace, tmaring_args *args)
 {
   const uint64_t address = (uint64_t)(uintptr_t)workspace;
-  if (args->walk.order != TMARING_ORDER_TICKET) return TMARING_OK;
+  const int tickets = args->walk.order == TMARING_ORDER_TICKET, columns = args->column_output_count > 0;
+  const unsigned alignment = columns ? 16 : 8; /* partial results are written 16 bytes at a time */
+  if (!tickets && !columns) return TMARING_OK;
   if (address == 0) {
-    return tmaring__fail(
-        TMARING_ERROR_ARGUMENT,
-        "workspace: got NULL, needs %d bytes for tickets; see tmaring_workspace_bytes and tmaring_workspace_init",
-        TMARING_WORKSPACE_BYTES);
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "workspace: got NULL, needs memory for %s; see tmaring_workspace_bytes and "
+                         "tmaring_workspace_init",
+                         columns ? "partial results of column reductions" : "tickets");
   }
-  if (address % 8 != 0) {
-    return tmaring__fail(TMARING_ERROR_ALIGNMENT, "workspace: got address 0x%llx, needs a multiple of 8",
-                         (unsigned long long)address);
+  if (address % alignment != 0) {
+    return tmaring__fail(TMARING_ERROR_ALIGNMENT, "workspace: got address 0x%llx, needs a multiple of %u",
+                         (unsigned long long)address, alignment);
   }
-  args->counter_address = address;
+  if (tickets) args->counter_address = address;
+  if (columns) args->partials_address = address + TMARING_PARTIALS_OFFSET;
   return TMARING_OK;
 }
 
@@ -158,8 +200,13 @@ tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_pa
   *args = tmaring__plan_variant(plan, params->rows)->args;
   TMARING__TRY(tmaring__variant_set_rows(plan, args, params->rows));
   TMARING__TRY(enter_scalars(plan, params->scalars, args));
-  if (params->rows == 0) return TMARING_OK; /* data may be NULL: nothing is launched */
+  if (params->rows == 0 && args->column_output_count == 0) return TMARING_OK; /* data may be NULL: nothing is done */
   TMARING__TRY(enter_tensors(plan, params->data, args));
+  if (params->rows == 0) { /* there are no partial results to keep, and no tickets to claim */
+    args->walk.order = TMARING_ORDER_CYCLIC;
+    tmaring_walk_set_rows(&args->walk, 0);
+    return TMARING_OK;
+  }
   TMARING__TRY(enter_device_rows(params->rows_device, args));
   return enter_workspace(params->workspace, args);
 }

@@ -56,7 +56,7 @@ void tmaring_kernel_free(tmaring_kernel *kernel)
 tmaring_status tmaring_workspace_init(const tmaring_kernel *kernel, void *workspace, struct CUstream_st *stream)
 {
   TMARING__NEED(kernel);
-  if (tmaring_workspace_bytes(kernel->plan) == 0) return TMARING_OK;
+  if (tmaring_workspace_bytes(kernel->plan, 0) == 0) return TMARING_OK; /* launches of any M need none */
   TMARING__NEED(workspace);
   return kernel->calls->workspace_init(kernel->state, workspace, stream);
 }
@@ -67,7 +67,7 @@ tmaring_status tmaring_launch(const tmaring_kernel *kernel, const tmaring_launch
   tmaring_args args;
   TMARING__NEED(kernel);
   TMARING__TRY(tmaring__encode(kernel->plan, params, &args));
-  if (params->rows == 0) return TMARING_OK;
+  if (params->rows == 0 && args.column_output_count == 0) return TMARING_OK;
   return kernel->calls->launch(kernel->state, kernel->plan, &args, params->flags, stream);
 }
 

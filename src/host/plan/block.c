@@ -10,12 +10,19 @@
 
 static const char *const axis_name[3] = {"x", "y", "z"};
 
+/* 1 where a thread does enough per byte, or rows are long enough, for many threads. */
+static int works_hard(const tmaring__facts *facts)
+{
+  if (facts->program->reduction_passes > 0 || facts->program->group_cols_most > 0) return 1;
+  return tmaring__facts_columns(facts) && (int64_t)facts->cols * facts->widest_bytes > TUNING_COLUMN_SHORT_ROW_BYTES;
+}
+
 /* Axes that are left open take what the others leave of the default size. */
 static void open_axes(tmaring_cta *cta, const tmaring_plan_options *options, const tmaring__facts *facts)
 {
   const int shared_rows = options->scope != TMARING_AUTO && options->scope != TMARING_SCOPE_FLAT;
   const int sharing = options->registers[1] != TMARING_AUTO && options->registers[1] != 0;
-  const int many = facts->program->reduction_passes > 0 || shared_rows || sharing;
+  const int many = works_hard(facts) || shared_rows || sharing;
   const int32_t usual = many ? TUNING_CONSUMERS : TUNING_CONSUMERS_POINTWISE;
   int32_t given = 1;
   for (int i = 0; i < 3; ++i) {
@@ -159,7 +166,7 @@ static tmaring_status bound_ctas(tmaring__decision *decision, const tmaring__fac
                          "consumers",
                          decision->threads, machine->threads_per_sm);
   }
-  int32_t ctas = facts->program->reduction_passes > 0 ? TUNING_MAX_CTAS : TUNING_MAX_CTAS_POINTWISE;
+  int32_t ctas = works_hard(facts) ? TUNING_MAX_CTAS : TUNING_MAX_CTAS_POINTWISE;
   decision->max_threads = bound_threads(decision->threads);
   while (ctas > 1 && (ctas * decision->threads > machine->threads_per_sm ||
                       ctas * decision->max_threads * TUNING_MIN_REGISTERS > machine->registers_per_sm))

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "column.h"
 #include "row_scope.h"
 #include "stage_map.h"
 #include "tuning.h"
@@ -18,6 +19,8 @@ typedef struct maker {
   const tmaring__decision *decision;
   const tmaring_machine *machine;
   tmaring__candidates *list;
+  int32_t least_stages;   /* where the options leave them open; 0: by the CTAs per SM */
+  int32_t columns_staged; /* accumulators of column reductions go to shared memory */
 } maker;
 
 int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts)
@@ -27,9 +30,11 @@ int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const 
 
 /* ---- stages ---- */
 
-static int32_t fewest_stages(const tmaring__candidate *c, const tmaring__decision *d)
+static int32_t fewest_stages(const tmaring__candidate *c, const maker *m)
 {
-  const int32_t overlap = c->ctas_per_sm > 2 ? TUNING_MIN_STAGES_MANY : TUNING_MIN_STAGES;
+  const tmaring__decision *d = m->decision;
+  const int32_t by_ctas = c->ctas_per_sm > 2 ? TUNING_MIN_STAGES_MANY : TUNING_MIN_STAGES;
+  const int32_t overlap = m->least_stages > 0 ? m->least_stages : by_ctas;
   const int32_t prefetch = d->prefetch;
   const int32_t needs = prefetch == TMARING_AUTO ? 1 : prefetch < 0 ? -prefetch : prefetch + 1;
   if (d->stages != TMARING_AUTO) return d->stages;
@@ -37,10 +42,11 @@ static int32_t fewest_stages(const tmaring__candidate *c, const tmaring__decisio
 }
 
 /* As many as keep enough bytes in flight, one of them being computed on. */
-static int32_t most_stages(const tmaring__candidate *c, const tmaring__decision *d, int64_t load_bytes)
+static int32_t most_stages(const tmaring__candidate *c, const maker *m, int64_t load_bytes)
 {
-  const int32_t fewest = fewest_stages(c, d);
-  if (d->stages != TMARING_AUTO) return d->stages;
+  const int32_t fewest = fewest_stages(c, m);
+  if (m->decision->stages != TMARING_AUTO) return m->decision->stages;
+  if (load_bytes == 0) return fewest;
   const int64_t wanted = 1 + tmaring_ceil_div(TUNING_FLIGHT_BYTES, c->ctas_per_sm * tmaring_max_i64(load_bytes, 1));
   return (int32_t)tmaring_max_i64(fewest, tmaring_min_i64(wanted, TUNING_MAX_STAGES));
 }
@@ -61,12 +67,13 @@ static int32_t budget_of(const tmaring_machine *machine, int32_t ctas)
 /* Layout with the most stages that fit; 0 where not even the fewest do. */
 static int fit_stages(tmaring__candidate *c, const maker *m, int64_t stage_bytes, int64_t load_bytes)
 {
-  const int32_t fewest = fewest_stages(c, m->decision);
+  const int32_t fewest = fewest_stages(c, m);
+  const int64_t column_bytes = tmaring__stage_column_bytes(c, m->facts, m->decision);
   tmaring_smem smem;
   c->stages = fewest;
-  c->needs_bytes = stage_bytes * fewest;
-  if (stage_bytes > MAX_FILL_BYTES) return 0;
-  for (c->stages = most_stages(c, m->decision, load_bytes); c->stages >= fewest; --c->stages) {
+  c->needs_bytes = stage_bytes * fewest + column_bytes;
+  if (stage_bytes > MAX_FILL_BYTES || column_bytes > c->budget_bytes) return 0;
+  for (c->stages = most_stages(c, m, load_bytes); c->stages >= fewest; --c->stages) {
     tmaring__stage_layout(&smem, c, m->facts, m->decision, stage_bytes);
     c->needs_bytes = smem.total;
     if (c->needs_bytes <= c->budget_bytes) return 1;
@@ -79,10 +86,11 @@ static int fit_stages(tmaring__candidate *c, const maker *m, int64_t stage_bytes
 static void fit(tmaring__candidate *c, const maker *m)
 {
   int64_t load_bytes;
+  c->columns_staged = m->columns_staged;
   const int64_t stage_bytes = tmaring__stage_bytes(c, m->facts, m->decision, &load_bytes);
   c->vectors_staged = m->facts->vector_bytes > 0 && m->facts->vector_bytes <= TUNING_VECTOR_BYTES;
   c->fits = fit_stages(c, m, stage_bytes, load_bytes);
-  if (!c->fits && c->vectors_staged) {
+  if (!c->fits && c->vectors_staged) { /* stages are worth more than the copy */
     c->vectors_staged = 0;
     c->fits = fit_stages(c, m, stage_bytes, load_bytes);
   }
@@ -96,7 +104,8 @@ static void add(const maker *m, tmaring__candidate *c)
   tmaring__candidates *list = m->list;
   tmaring__row_scope_share(c, m->facts, m->decision);
   fit(c, m);
-  for (int32_t i = 0; i < list->count; ++i) { /* two targets may come to the same cut */
+  for (int32_t i = 0; i < list->count && !tmaring__facts_columns(m->facts);
+       ++i) { /* two targets may come to the same cut */
     const tmaring__candidate *other = &list->item[i];
     if (other->ctas_per_sm == c->ctas_per_sm && other->tile_rows == c->tile_rows && other->pieces == c->pieces) return;
   }
@@ -109,7 +118,7 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   c->ctas_per_sm = ctas;
   c->workers = m->decision->workers != TMARING_AUTO ? m->decision->workers : m->machine->sm_count * ctas;
   c->budget_bytes = budget_of(m->machine, ctas);
-  c->tile_rows = c->pieces = c->passes = 1;
+  c->tile_rows = c->chunk = c->pieces = c->passes = 1;
   c->piece_cols = m->facts->cols;
 }
 
@@ -127,16 +136,21 @@ static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
   const int32_t round = c->scope.kind == TMARING_SCOPE_FLAT
                             ? 1
                             : tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&m->decision->cta));
-  if (rows >= round) rows -= rows % round;
+  if (rows >= round)
+    rows -= rows % round;
+  else if (tmaring__facts_columns(facts) && round <= TUNING_MAX_RUNS)
+    rows = round; /* every seat has a row */
   if (facts->dense && rows >= facts->row_period) rows -= rows % facts->row_period;
   return (int32_t)rows;
 }
 
-/* Rows per fill that the options leave no choice about; 0: searched. The split order is about single rows. */
+/* Rows per fill that the options leave no choice about; 0: searched. The split order is about single rows, but for
+ * column reductions, whose fills are the same in every order. */
 static int32_t rows_given(const maker *m)
 {
   const tmaring__decision *d = m->decision;
   if (d->tile_rows != TMARING_AUTO) return d->tile_rows;
+  if (tmaring__facts_columns(m->facts)) return 0;
   const int flat_pitched = d->scope == TMARING_SCOPE_FLAT && !m->facts->dense;
   return d->order == TMARING_ORDER_SPLIT || flat_pitched ? 1 : 0;
 }
@@ -158,7 +172,8 @@ static void cut_row(tmaring__candidate *c, const tmaring__facts *facts, int64_t 
   c->pieces = (int32_t)tmaring_ceil_div(facts->cols, piece_cols);
   /* a piece may be a tile of its own where nothing is written once per row, and where tile indexes stay within 31 bits
    */
-  c->spread = program->reduction_passes == 0 && program->row_output_count == 0 && facts->rows <= 2147483647 / c->pieces;
+  const int fits = tmaring__facts_columns(facts) || facts->rows <= 2147483647 / c->pieces;
+  c->spread = program->reduction_passes == 0 && program->row_output_count == 0 && fits;
   c->passes = program->reduction_passes > 0 ? program->passes : 1;
 }
 
@@ -169,10 +184,10 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
   const int32_t asked = m->decision->piece_cols;
   int64_t cols = asked;
   begin(m, &c, ctas);
-  if (asked == TMARING_AUTO) { /* pieces of one size, as far as whole vectors allow */
-    const int64_t most = tmaring_max_i64(facts->vec, target / facts->widest_bytes / facts->vec * facts->vec);
+  if (asked == TMARING_AUTO) { /* pieces of one size, as far as whole units allow */
+    const int64_t most = tmaring_max_i64(facts->unit, target / facts->widest_bytes / facts->unit * facts->unit);
     const int64_t pieces = tmaring_ceil_div(facts->cols, most);
-    cols = tmaring_ceil_div(tmaring_ceil_div(facts->cols, pieces), facts->vec) * facts->vec;
+    cols = tmaring_ceil_div(tmaring_ceil_div(facts->cols, pieces), facts->unit) * facts->unit;
   }
   if (cols >= facts->cols) return;
   cut_row(&c, facts, cols);
@@ -194,11 +209,75 @@ static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t
   return fits;
 }
 
+/* ---- column reductions ---- */
+
+/* One way to share out shared memory between stages and accumulators. */
+typedef struct column_way {
+  int32_t pieces;
+  int32_t columns_staged;
+  int32_t least_stages;
+} column_way;
+
+/* A row's values meet its accumulators in shared memory if that can be had: beside three stages, beside two, by pieces.
+ * Rows that are reduced are not cut for it: pieces of them are streamed once per pass. */
+static const column_way ways_reducing[] = {{0, 1, 3}, {0, 1, 2}, {0, 0, 2}, {1, 1, 3}, {1, 0, 3}};
+static const column_way ways[] = {{0, 1, 3}, {0, 1, 2}, {1, 1, 3}, {1, 0, 3}, {0, 0, 2}};
+#define WAYS ((int32_t)(sizeof ways / sizeof ways[0]))
+
+/* 1: the candidate fits; it is the last of the list. */
+static int try_columns(const maker *m, const column_way *way, int32_t ctas)
+{
+  tmaring__candidates *list = m->list;
+  const int32_t before = list->count;
+  if (way->pieces)
+    add_pieces(m, ctas, TUNING_COLUMN_PIECE_BYTES);
+  else
+    add_whole(m, ctas, TUNING_COLUMN_FILL_BYTES);
+  if (list->count == before) return 0; /* the row is no longer than a piece */
+  tmaring__candidate *c = &list->item[list->count - 1];
+  if (c->columns_staged && tmaring__column_smem_bytes(c, m->facts, m->decision) > TUNING_COLUMN_SMEM_BYTES) c->fits = 0;
+  return c->fits;
+}
+
+/* For the most CTAs per SM: first the scope that suits the rows, then that of one row at a time, which has one seat. */
+static int try_way(const maker *m, const column_way *way)
+{
+  const tmaring__decision *d = m->decision;
+  tmaring__decision one = *d;
+  maker own = *m;
+  one.scope = TMARING_SCOPE_CTA;
+  own.columns_staged = way->columns_staged;
+  own.least_stages = way->least_stages;
+  for (int32_t ctas = d->max_ctas; ctas >= 1; ctas /= 2) {
+    own.decision = d;
+    if (try_columns(&own, way, ctas)) return 1;
+    own.decision = &one;
+    if (d->scope == TMARING_SCOPE_AUTO && try_columns(&own, way, ctas)) return 1;
+  }
+  return 0;
+}
+
+/* The first way that fits is the only one: what the machine or the hinted M would prefer must not change the sums. */
+static void list_columns(const maker *m)
+{
+  const column_way *all = m->facts->program->reduction_passes > 0 ? ways_reducing : ways;
+  const int32_t asked = m->decision->piece_cols;
+  for (int32_t i = 0; i < WAYS; ++i) {
+    if (asked != TMARING_AUTO && (asked < m->facts->cols) != all[i].pieces) continue;
+    if (rows_given(m) > 1 && all[i].pieces) continue;
+    if (try_way(m, &all[i])) return;
+  }
+}
+
 void tmaring__candidates_list(tmaring__candidates *list, const tmaring__facts *facts, const tmaring__decision *decision,
                               const tmaring_machine *machine)
 {
-  const maker m = {facts, decision, machine, list};
+  const maker m = {facts, decision, machine, list, 0, 0};
   list->count = 0;
+  if (tmaring__facts_columns(facts)) {
+    list_columns(&m);
+    return;
+  }
   if (decision->piece_cols != TMARING_AUTO && decision->piece_cols < facts->cols) {
     list_cuts(&m, add_pieces);
     return;
@@ -219,6 +298,7 @@ void tmaring__candidate_print(tmaring__text *text, const tmaring__candidate *can
   } else {
     tmaring__text_add(text, "%d columns (%d pieces%s)", c->piece_cols, c->pieces, c->spread ? ", spread" : "");
   }
+  if (c->chunk > 1) tmaring__text_add(text, ", %d fills per tile", c->chunk * (c->spread ? 1 : c->pieces * c->passes));
   tmaring__text_add(text, ", scope %s", tmaring__scope_name(c->scope.kind));
   if (c->scope.warps_per_row > 1) tmaring__text_add(text, " of %d warps", c->scope.warps_per_row);
   tmaring__text_add(text, ", %lld bytes of shared memory", (long long)c->needs_bytes);

@@ -10,15 +10,17 @@ typedef struct tmaring__candidate {
   int32_t workers;
   int32_t tile_rows; /* R */
   int32_t pieces, piece_cols, spread, passes;
+  int32_t chunk; /* fills (in pieces: rows) of a tile: more than 1 for column reductions alone */
   tmaring_scope scope;
   int32_t stages, distance;
   int32_t vectors_staged; /* 1: [N] inputs are copied to shared memory */
+  int32_t columns_staged; /* 1: accumulators of column reductions are in shared memory */
   int32_t budget_bytes;   /* shared memory that one CTA may take */
   int64_t needs_bytes;    /* what it takes; where it does not fit, with the fewest stages allowed */
   int32_t fits;
 } tmaring__candidate;
 
-#define TMARING__MAX_CANDIDATES 24
+#define TMARING__MAX_CANDIDATES 32
 
 typedef struct tmaring__candidates {
   tmaring__candidate item[TMARING__MAX_CANDIDATES];

@@ -26,6 +26,7 @@ const tmaring__candidate *tmaring__choose(const tmaring__candidates *list, const
     const tmaring__candidate *c = &list->item[i];
     const tmaring__key its_key = tmaring__key_of(c);
     if (!c->fits || (key && !same_key(key, &its_key))) continue;
+    if (tmaring__facts_columns(facts)) return c; /* there is no other, at any M */
     const double ns = tmaring__cost_estimate(c, facts, decision, machine, order, rows).total_ns;
     if (best && (ns > best_ns || (ns == best_ns && c->needs_bytes >= best->needs_bytes))) continue;
     best = c;
@@ -55,10 +56,13 @@ tmaring_status tmaring__choose_refuse(const tmaring__candidates *list)
 
 void tmaring__choose_explain(const tmaring__candidates *list, tmaring__notes *notes)
 {
+  const tmaring__candidate *last = NULL;
   int32_t dropped = 0;
   for (int32_t i = 0; i < list->count; ++i) {
     const tmaring__candidate *c = &list->item[i];
-    if (c->fits || dropped++ >= 4) continue; /* the smallest fill of a kind says it all */
+    const int again = last && c->needs_bytes == last->needs_bytes && c->budget_bytes == last->budget_bytes;
+    if (c->fits || again || dropped++ >= 4) continue; /* the smallest fill of a kind says it all */
+    last = c;
     tmaring__text text = {0};
     tmaring__candidate_print(&text, c);
     if (text.data) tmaring__note_add(notes, "dropped: %s: a CTA may take %d", text.data, c->budget_bytes);

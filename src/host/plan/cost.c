@@ -30,7 +30,7 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
   }
   const double reduce = TUNING_REDUCE_NS + (c->scope.warps_per_row > 1 ? TUNING_GROUP_NS : 0.0);
   const int32_t reductions = c->pieces > 1 ? (program->reduction_passes > 0) : program->reduction_passes;
-  const double issue = TUNING_COPY_NS * (double)(runs * program->input_count - 1);
+  const double issue = TUNING_COPY_NS * greatest(0.0, (double)(runs * program->input_count - 1));
   const double work = iterations * (steps * passes * TUNING_STEP_NS + reductions * reduce);
   const double issued = d->cta.mode == TMARING_MODE_PIPELINED ? issue + work : greatest(issue, work);
   return TUNING_FILL_NS + issued + (order == TMARING_ORDER_TICKET ? TUNING_TICKET_NS : 0.0);
@@ -43,8 +43,19 @@ static double memory_rate(const tmaring__candidate *c, const tmaring_machine *ma
   const double sms = least((double)machine->sm_count, (double)workers);
   const double ahead = least((double)c->distance + 1.0, fills);
   const double flight = (double)workers * ahead * fill_load;
-  const double rate = least(flight / TUNING_LATENCY_NS, sms * TUNING_SM_RATE);
+  const double in_flight = fill_load > 0.0 ? flight / TUNING_LATENCY_NS : TUNING_MEMORY_RATE; /* stores alone */
+  const double rate = least(in_flight, sms * TUNING_SM_RATE);
   return greatest(least(rate, TUNING_MEMORY_RATE), 1e-3);
+}
+
+/* The second kernel of column reductions: its launch, and the partial results that it reads. */
+static double join_ns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                      int64_t chunks)
+{
+  const double seats = tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  const double turns = (double)tmaring_ceil_div(facts->cols, TUNING_COLUMN_JOIN_COLS);
+  const double rows = (double)chunks * seats * facts->program->column_output_count;
+  return TUNING_COLUMN_KERNEL_NS + rows * turns * TUNING_COLUMN_JOIN_NS;
 }
 
 tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const tmaring__facts *facts,
@@ -53,9 +64,11 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
 {
   const tmaring__candidate *c = candidate;
   tmaring__cost cost = {0.0, 0.0, 0.0, TUNING_RAMP_NS, TUNING_RAMP_NS};
-  const int64_t tiles = c->spread ? rows * c->pieces : tmaring_ceil_div(rows, c->tile_rows);
+  const int64_t chunks = tmaring_ceil_div(rows, (int64_t)c->tile_rows * c->chunk);
+  const int64_t tiles = c->spread ? chunks * c->pieces : chunks;
   if (tiles == 0) return cost;
-  const int64_t workers = tmaring_min_i64(tiles, c->workers), per_tile = c->spread ? 1 : (int64_t)c->pieces * c->passes;
+  const int64_t workers = tmaring_min_i64(tiles, c->workers);
+  const int64_t per_tile = (c->spread ? 1 : (int64_t)c->pieces * c->passes) * c->chunk;
   const double share = (c->pieces > 1 ? (double)c->piece_cols / facts->cols : 1.0) * c->tile_rows;
   const double fill_load = share * (double)facts->load_bytes;
   const double traffic = (double)facts->bytes_per_row + (double)(c->passes - 1) * (double)facts->load_bytes;
@@ -69,6 +82,7 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
   cost.ramp_ns = TUNING_RAMP_NS + TUNING_FIRST_FILL_LOSS * fill_load * (double)workers / rate + one_fill;
   double loss = TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);
   if (facts->program->reduction_passes == 0) loss = least(loss, TUNING_OVERLAP_LOSS_NS);
+  if (tmaring__facts_columns(facts)) cost.ramp_ns += join_ns(c, facts, decision, chunks);
   cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) + loss;
   return cost;
 }

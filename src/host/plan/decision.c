@@ -92,6 +92,19 @@ static void decide_store(tmaring__decision *d, const tmaring_plan_options *o, co
                         "store bulk -> direct: the formula has no [M,N] output; values per row go from registers");
     d->store = TMARING_STORE_DIRECT;
   }
+  if (d->store == TMARING_STORE_BULK && facts->program->input_count == 0) {
+    tmaring__note_add(notes, "store bulk -> direct: no [M,N] input is loaded, so that stages hold nothing");
+    d->store = TMARING_STORE_DIRECT;
+  }
+}
+
+/* 1 where elements of the output lie at the input's offsets of the slot, each where one element of the input was. */
+static int same_places(const tmaring__facts *facts, int32_t input, const tmaring_stream *out)
+{
+  const tmaring_stream *in = &facts->input[input];
+  if (in->paired || facts->half[input]) return 0; /* two columns' elements for one result, or rows of another tensor */
+  return in->elem_bytes == out->elem_bytes && in->pitch == out->pitch && in->group_rows == out->group_rows &&
+         in->group_pitch == out->group_pitch;
 }
 
 /* An output may take the slot of an input whose elements lie at the same offsets of it, each input once. Aligned plans
@@ -108,8 +121,7 @@ static void decide_in_place(tmaring__decision *d, const tmaring__facts *facts, t
   }
   for (int32_t o = 0; o < facts->program->output_count; ++o) {
     for (int32_t i = 0; i < facts->program->input_count && d->in_place[o] < 0; ++i) {
-      const tmaring_stream *in = &facts->input[i], *out = &facts->output[o];
-      if (taken[i] || in->elem_bytes != out->elem_bytes || in->pitch != out->pitch) continue;
+      if (taken[i] || !same_places(facts, i, &facts->output[o])) continue;
       d->in_place[o] = i;
       taken[i] = 1;
     }
@@ -119,12 +131,40 @@ static void decide_in_place(tmaring__decision *d, const tmaring__facts *facts, t
 static const char *flat_obstacle(const tmaring__facts *facts, const tmaring__decision *d)
 {
   const tmaring__program *p = facts->program;
+  if (p->column_output_count > 0) return "the formula reduces columns";
+  if (p->group_cols_most > 0) return "the formula has groups of columns";
   if (p->reduction_passes > 0) return "the formula reduces over rows";
   if (p->vector_count > 0) return "the formula has [N] inputs";
   if (p->row_scalar_count + p->row_output_count > 0) return "the formula has values per row";
+  if (!facts->flat_free) return "the formula numbers rows or columns";
   if (!facts->dense && d->tile_rows != TMARING_AUTO && d->tile_rows > 1)
     return "pitched rows are not one run of memory";
   return NULL;
+}
+
+/* Lanes that a row needs so that they hold its widest group of columns, or all of it. */
+static int32_t lanes_of_group(const tmaring__facts *facts)
+{
+  const int64_t group = tmaring_min_i64(facts->program->group_cols_most,
+                                        (int64_t)tmaring_round_up((tmaring_u64)facts->cols, (tmaring_u64)facts->vec));
+  int32_t lanes = 1;
+  while (lanes * facts->vec < group) lanes *= 2;
+  return lanes;
+}
+
+static void decide_lanes(tmaring__decision *d, const tmaring__facts *facts, tmaring__notes *notes)
+{
+  const int32_t least = lanes_of_group(facts), group = facts->program->group_cols_most;
+  if (d->scope != TMARING_SCOPE_LANES) return;
+  if (least > 16) {
+    tmaring__note_add(notes, "scope lanes -> warp: a group of %d columns takes %d lanes", group, least);
+    d->scope = TMARING_SCOPE_WARP;
+    d->lanes_per_row = TMARING_AUTO;
+  } else if (d->lanes_per_row != TMARING_AUTO && d->lanes_per_row < least) {
+    tmaring__note_add(notes, "lanes_per_row %d -> %d: the lanes of a row hold a whole group of %d columns",
+                      d->lanes_per_row, least, group);
+    d->lanes_per_row = least;
+  }
 }
 
 static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
@@ -146,6 +186,7 @@ static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, co
   if (o->lanes_per_row != TMARING_AUTO && d->scope != TMARING_SCOPE_LANES)
     tmaring__note_add(notes, "lanes_per_row: left out: it belongs to scope lanes, the scope is %s",
                       tmaring__scope_name(d->scope));
+  decide_lanes(d, facts, notes);
 }
 
 static tmaring_status check_group(const tmaring__decision *d)
@@ -170,14 +211,14 @@ static tmaring_status check_group(const tmaring__decision *d)
 /* Fills of a row are counted in 31 bits, over all passes. */
 #define MAX_PIECES (1 << 24)
 
-/* Pieces are whole vectors, and not too many of them. */
+/* Pieces are whole units (vectors, 16 bytes of every tensor, groups of columns), and not too many of them. */
 static int32_t whole_piece(int32_t asked, const tmaring__facts *facts, tmaring__notes *notes)
 {
   const int64_t least = tmaring_max_i64(asked, tmaring_ceil_div(facts->cols, MAX_PIECES));
-  const int64_t whole = tmaring_ceil_div(least, facts->vec) * facts->vec;
+  const int64_t whole = tmaring_ceil_div(least, facts->unit) * facts->unit;
   if (whole != asked) {
-    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole vectors of %d elements, at most %d of a row",
-                      asked, (long long)whole, facts->vec, MAX_PIECES);
+    tmaring__note_add(notes, "piece_cols %d -> %lld: pieces are whole units of %d columns, at most %d of a row", asked,
+                      (long long)whole, facts->unit, MAX_PIECES);
   }
   return whole < facts->cols ? (int32_t)whole : facts->cols;
 }

@@ -6,19 +6,9 @@
 
 #include "../base/detail.h"
 #include "../describe/tensor_check.h"
+#include "column.h"
+#include "explain.h"
 #include "variant.h"
-
-static tmaring_status note_shape(const tmaring__facts *facts, const tmaring__decision *decision, tmaring__notes *notes)
-{
-  if (!facts->aligned)
-    tmaring__note_add(
-        notes, "edges: N, a pitch or an alignment is no multiple of 16 bytes: loads take aligned windows, edges go "
-               "by ordinary loads and stores");
-  if (!facts->dense) tmaring__note_add(notes, "pitched: rows are copied one by one");
-  if (decision->registers[1] > 0)
-    tmaring__note_add(notes, "registers: one CTA per SM, so that register sharing has the whole pool");
-  return notes->failed ? tmaring__fail(TMARING_ERROR_MEMORY, "notes: out of host memory") : TMARING_OK;
-}
 
 /* Facts, decisions, candidates, cost, choice. */
 static tmaring_status make(tmaring_plan *plan, const tmaring_formula *formula, tmaring__notes *notes)
@@ -33,7 +23,8 @@ static tmaring_status make(tmaring_plan *plan, const tmaring_formula *formula, t
   tmaring__choose_explain(&list, notes);
   plan->workers_forced = decision.workers != TMARING_AUTO;
   for (int32_t i = 0; i < facts.program->output_count; ++i) plan->in_place |= decision.in_place[i] >= 0;
-  return note_shape(&facts, &decision, notes);
+  tmaring__explain_facts(&facts, &decision, notes);
+  return notes->failed ? tmaring__fail(TMARING_ERROR_MEMORY, "notes: out of host memory") : TMARING_OK;
 }
 
 /* Scalars start at their defaults. */
@@ -45,8 +36,11 @@ static tmaring_status enter_scalars(tmaring_plan *plan)
     memset(&parameter, 0, sizeof parameter);
     parameter.size = sizeof parameter;
     TMARING__TRY(tmaring_formula_scalar(plan->formula, i, &parameter));
-    for (int32_t v = 0; v < plan->variant_count; ++v)
-      plan->variant[v].args.scalar[i] = parameter.has_default ? (float)parameter.default_value : 0.0f;
+    const double value = parameter.has_default ? parameter.default_value : 0.0;
+    for (int32_t v = 0; v < plan->variant_count; ++v) {
+      plan->variant[v].args.scalar[i] = (float)value;
+      plan->variant[v].args.wide_scalar[i] = value;
+    }
   }
   return TMARING_OK;
 }
@@ -138,7 +132,8 @@ static int64_t traffic_per_row(const tmaring_plan *plan)
   int64_t bytes = 0;
   for (int32_t i = 0; i < plan->tensor_count; ++i) {
     const tmaring__slot_kind kind = tmaring__formula_slot(plan->formula, i).kind;
-    if (kind == TMARING__SLOT_VECTOR) continue;
+    if (kind == TMARING__SLOT_VECTOR || kind == TMARING__SLOT_COLUMN_OUTPUT) continue;
+    if (plan->tensor[i].pitch == TMARING_ONE_VALUE) continue;
     bytes += plan->tensor[i].cols * (int64_t)tmaring_dtype_bytes((tmaring_i32)plan->tensor[i].dtype);
   }
   return bytes;
@@ -169,9 +164,26 @@ const char *tmaring_plan_note(const tmaring_plan *plan, int32_t index)
   return plan && index >= 0 && index < plan->note_count ? plan->note[index] : NULL;
 }
 
-size_t tmaring_workspace_bytes(const tmaring_plan *plan)
+/* Partial results of launches of up to `rows` rows: those of the variants that serve them, each at its largest M. */
+static int64_t partial_bytes(const tmaring_plan *plan, int64_t rows)
 {
-  for (int32_t i = 0; plan && i < plan->variant_count; ++i) {
+  int64_t most = 0;
+  for (int32_t i = 0; i < plan->variant_count; ++i) {
+    tmaring_args args = plan->variant[i].args;
+    tmaring_walk_set_rows(&args.walk, tmaring_min_i64(rows, plan->variant[i].rows_limit));
+    most = tmaring_max_i64(most, tmaring__column_partial_bytes(&args, plan->code.wide));
+    if (rows <= plan->variant[i].rows_limit) break;
+  }
+  return most;
+}
+
+/* Not less than what tmaring_workspace_init zeroes, whatever the rows. */
+size_t tmaring_workspace_bytes(const tmaring_plan *plan, int64_t rows)
+{
+  if (!plan) return 0;
+  if (plan->variant[0].args.column_output_count > 0)
+    return (size_t)(TMARING_PARTIALS_OFFSET + partial_bytes(plan, tmaring_max_i64(0, rows)));
+  for (int32_t i = 0; i < plan->variant_count; ++i) {
     if (plan->variant[i].args.walk.order == TMARING_ORDER_TICKET) return TMARING_WORKSPACE_BYTES;
   }
   return 0;

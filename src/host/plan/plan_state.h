@@ -16,12 +16,16 @@ typedef struct tmaring__code {
   int32_t staged;  /* bulk stores */
   int32_t pieces;  /* rows longer than a stage whose pieces, and passes over them, follow one another in the ring; 0
                       where each piece is a tile of its own */
-  int32_t vec;     /* elements per thread and step: 4 or 8 */
+  int32_t vec;     /* elements per thread and step: 2, 4 or 8 */
   int32_t registers[2]; /* setmaxnreg of producer and consumers; 0: none */
   int32_t max_threads; /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024; with register sharing
                           exactly its threads, since the bound fixes the pool */
   int32_t min_ctas;    /* launch bound: CTAs per SM */
   int32_t debug;
+  int32_t wide;    /* arithmetic in double */
+  int32_t fixed;   /* scope.fixed */
+  int32_t grouped; /* some stream's rows come in groups (tmaring_stream.group_rows) */
+  int32_t cluster; /* rows are shared by the CTAs of a cluster; how many they are is an argument */
 } tmaring__code;
 
 typedef struct tmaring__variant {
@@ -31,7 +35,7 @@ typedef struct tmaring__variant {
 } tmaring__variant;
 
 #define TMARING__MAX_VARIANTS 4
-#define TMARING__MAX_TENSORS  (2 * TMARING_MAX_STREAMS + 3 * TMARING_MAX_VECTORS)
+#define TMARING__MAX_TENSORS  (2 * TMARING_MAX_STREAMS + 6 * TMARING_MAX_VECTORS)
 #define TMARING__MAX_NOTES    32
 
 struct tmaring_plan {

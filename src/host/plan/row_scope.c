@@ -7,10 +7,10 @@ static int32_t fill_cols(const tmaring__candidate *c, const tmaring__facts *fact
   return c->pieces > 1 ? c->piece_cols : facts->cols;
 }
 
-/* Vectors that n elements can touch: one more where they start anywhere. */
+/* Vectors that n elements can touch: one more where their frame starts in front of them. */
 static int64_t vectors_of(int64_t n, const tmaring__facts *facts)
 {
-  return tmaring_ceil_div(n, facts->vec) + !facts->aligned;
+  return tmaring_ceil_div(n, facts->vec) + !(facts->aligned || facts->fixed);
 }
 
 static int32_t log2_lanes(int64_t vectors)
@@ -29,9 +29,11 @@ static int32_t group_of(int64_t least, int32_t warps)
   return each;
 }
 
+/* Column reductions add rows up in an order that follows from the scope: the machine has no say in it. */
 static int few_rows(const tmaring__facts *facts, const tmaring_machine *machine)
 {
-  return facts->rows > 0 && facts->rows <= (int64_t)TUNING_FEW_ROWS_PER_SM * machine->sm_count;
+  return !tmaring__facts_columns(facts) && facts->rows > 0 &&
+         facts->rows <= (int64_t)TUNING_FEW_ROWS_PER_SM * machine->sm_count;
 }
 
 static void set_kind(tmaring_scope *scope, int32_t kind, int32_t lanes_log2, int32_t warps_per_row)
@@ -80,6 +82,7 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   const int one_run = facts->dense || candidate->tile_rows == 1;
   int32_t kind = decision->scope;
   scope->vec = facts->vec;
+  scope->fixed = facts->fixed;
   if (kind == TMARING_SCOPE_AUTO && facts->flat_free && one_run) kind = TMARING_SCOPE_FLAT;
   if (candidate->pieces > 1 && (passes > 0 || kind == TMARING_SCOPE_AUTO)) kind = TMARING_SCOPE_CTA;
   switch (kind) {
@@ -106,7 +109,8 @@ void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__fact
   scope->chunk_vecs = 0;
   if (scope->kind == TMARING_SCOPE_FLAT) {
     const int64_t vectors = vectors_of((int64_t)candidate->tile_rows * fill_cols(candidate, facts), facts);
-    scope->chunk_vecs = (int32_t)tmaring_ceil_div(vectors, warps);
+    const int32_t units = facts->unit / facts->vec; /* a warp's chunk is whole 16 bytes, as bulk stores take them */
+    scope->chunk_vecs = (int32_t)tmaring_ceil_div(tmaring_ceil_div(vectors, warps), units) * units;
   } else {
     scope->unit_rows = (int32_t)tmaring_ceil_div(candidate->tile_rows, warps / scope->warps_per_row);
   }

@@ -1,5 +1,9 @@
 #include "stage_map.h"
 
+#include <string.h>
+
+#include "column.h"
+
 /* Past any shared memory, and far from overflow when added up. */
 #define HUGE_BYTES ((int64_t)1 << 50)
 
@@ -44,11 +48,19 @@ static tmaring_u32 cross_warps(const tmaring__candidate *c, const tmaring__decis
   return c->scope.warps_per_row > 1 ? (tmaring_u32)tmaring_cta_consumer_warps(&d->cta) : 0;
 }
 
+int64_t tmaring__stage_column_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                                    const tmaring__decision *decision)
+{
+  return candidate->columns_staged ? tmaring__column_smem_bytes(candidate, facts, decision) : 0;
+}
+
 void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
                            const tmaring__decision *decision, int64_t stage_bytes)
 {
   tmaring_smem_layout(smem, (tmaring_u32)candidate->stages, (tmaring_u32)stage_bytes,
-                      candidate->vectors_staged ? facts->vector_bytes : 0, cross_warps(candidate, decision));
+                      candidate->vectors_staged ? facts->vector_bytes : 0,
+                      (tmaring_u32)tmaring__stage_column_bytes(candidate, facts, decision),
+                      cross_warps(candidate, decision));
 }
 
 static tmaring_u32 enter_stream(tmaring_stream *stream, const tmaring_stream *known, tmaring_u32 slot,
@@ -76,32 +88,37 @@ static void enter_outputs(tmaring_args *args, tmaring_u32 slot, const tmaring__c
 static void enter_values(tmaring_args *args, const tmaring__candidate *c, const tmaring__facts *facts)
 {
   tmaring_u32 offset = args->smem.vectors;
-  for (int32_t i = 0; i < args->vector_count; ++i) {
-    args->vector[i].dtype = facts->vector_dtype[i];
-    args->vector[i].smem = c->vectors_staged ? offset : TMARING_NOT_STAGED;
-    offset += (tmaring_u32)tmaring_round_up((tmaring_u64)facts->cols * tmaring_dtype_bytes(facts->vector_dtype[i]), 16);
-  }
-  for (int32_t i = 0; i < args->row_scalar_count; ++i) {
-    args->row_scalar[i].dtype = facts->row_scalar_dtype[i];
-    args->row_scalar[i].smem = TMARING_NOT_STAGED;
-  }
-  for (int32_t i = 0; i < args->row_output_count; ++i) {
-    args->row_output[i].dtype = facts->row_output_dtype[i];
-    args->row_output[i].smem = TMARING_NOT_STAGED;
+  memcpy(args->vector, facts->vector, sizeof args->vector);
+  memcpy(args->row_scalar, facts->row_scalar, sizeof args->row_scalar);
+  memcpy(args->row_output, facts->row_output, sizeof args->row_output);
+  memcpy(args->group_input, facts->group_input, sizeof args->group_input);
+  memcpy(args->group_output, facts->group_output, sizeof args->group_output);
+  memcpy(args->column_output, facts->column_output, sizeof args->column_output);
+  for (int32_t i = 0; c->vectors_staged && i < args->vector_count; ++i) {
+    args->vector[i].smem = offset;
+    offset += (tmaring_u32)tmaring_round_up((tmaring_u64)facts->cols * tmaring_dtype_bytes(facts->vector[i].dtype), 16);
   }
 }
 
-void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate, const tmaring__facts *facts,
-                        const tmaring__decision *decision)
+static void enter_counts(tmaring_args *args, const tmaring__program *program)
 {
-  const tmaring__program *program = facts->program;
-  tmaring_u32 slot = 0;
   args->input_count = program->input_count;
   args->output_count = program->output_count;
   args->vector_count = program->vector_count;
   args->row_scalar_count = program->row_scalar_count;
   args->row_output_count = program->row_output_count;
   args->scalar_count = program->scalar_count;
+  args->group_input_count = program->group_input_count;
+  args->group_output_count = program->group_output_count;
+  args->column_output_count = program->column_output_count;
+}
+
+void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate, const tmaring__facts *facts,
+                        const tmaring__decision *decision)
+{
+  tmaring_u32 slot = 0;
+  enter_counts(args, facts->program);
+  args->columns_staged = candidate->columns_staged;
   tmaring__stage_layout(&args->smem, candidate, facts, decision,
                         tmaring__stage_bytes(candidate, facts, decision, NULL));
   for (int32_t i = 0; i < args->input_count; ++i)

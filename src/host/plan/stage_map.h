@@ -9,7 +9,11 @@
 int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
                              const tmaring__decision *decision, int64_t *load_bytes);
 
-/* The layout with the candidate's stages and vectors_staged. */
+/* Bytes of the accumulators of column reductions that are kept in shared memory. */
+int64_t tmaring__stage_column_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                                    const tmaring__decision *decision);
+
+/* The layout with the candidate's stages and what it keeps beside them. */
 void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
                            const tmaring__decision *decision, int64_t stage_bytes);
 

@@ -1,5 +1,5 @@
 /* Every tuned number of the planner. Measured on one H200 unless a line says otherwise; changing one changes speed,
- * never results. */
+ * never results, but for the order in which column reductions add up. */
 #ifndef TMARING_HOST_TUNING_H
 #define TMARING_HOST_TUNING_H
 
@@ -17,6 +17,8 @@
 /* Without reductions a thread does little per byte: 2 warps keep up, start sooner and leave room for more CTAs
  * (docs/findings/x_plus_x.md). */
 #define TUNING_CONSUMERS_POINTWISE 64
+/* Column reductions of rows up to this size likewise: few rows at a time leave few partial results (estimated). */
+#define TUNING_COLUMN_SHORT_ROW_BYTES 2048
 /* Tickets won 2-7 % over blocked and cyclic on 2 GiB, and cost an atomic per tile: from this many bytes moved on. */
 #define TUNING_TICKET_BYTES (64.0 * 1048576.0)
 
@@ -56,6 +58,33 @@
 #define TUNING_VECTORS_PER_LANE_FEW_ROWS 1
 /* Rows per SM below which latency of a row counts more than throughput. */
 #define TUNING_FEW_ROWS_PER_SM 2
+
+/* ---- column reductions; changing one of these changes the order of sums, and so their last bits; estimated ---- */
+
+/* Tiles that the largest M of a class is cut into: enough for an even load, few enough for their partial results. */
+#define TUNING_COLUMN_CHUNKS 1024
+/* Bytes moved at which another number of rows per chunk takes over, and the M that the last class is cut for, as a
+ * multiple of where it begins. */
+#define TUNING_COLUMN_CLASS_BYTES                                                                                      \
+  {                                                                                                                    \
+    10.0 * 1048576.0, TUNING_TICKET_BYTES, 384.0 * 1048576.0                                                           \
+  }
+#define TUNING_COLUMN_LAST_CLASS 3
+/* Rows of a chunk per seat, at least: partial results of fp32 are then a quarter of the input's bytes or less. */
+#define TUNING_COLUMN_ROWS_PER_SEAT 4
+/* What the second kernel takes for one more row of partial results (128 bytes per block at 60 bytes per ns), and the
+ * columns that its blocks join at a time. */
+#define TUNING_COLUMN_JOIN_NS   2.1
+#define TUNING_COLUMN_JOIN_COLS 4096
+/* Bytes per ns of one CTA that streams a chunk. */
+#define TUNING_COLUMN_RATE 20.0
+/* Bytes of a fill per tensor; of a piece of a long row. */
+#define TUNING_COLUMN_FILL_BYTES  8192
+#define TUNING_COLUMN_PIECE_BYTES 16384
+/* Accumulators are kept in shared memory up to this size; beyond it every value goes through the L2 cache. */
+#define TUNING_COLUMN_SMEM_BYTES 102400
+/* Launch of the second kernel behind the first. */
+#define TUNING_COLUMN_KERNEL_NS 2500.0
 
 /* ---- cost model; times in ns, rates in bytes per ns ---- */
 

@@ -4,6 +4,8 @@
 
 #include "../base/detail.h"
 #include "../describe/tensor_check.h"
+#include "column.h"
+#include "explain.h"
 #include "stage_map.h"
 #include "tuning.h"
 
@@ -15,21 +17,21 @@ typedef struct work {
   const tmaring_machine *machine;
 } work;
 
-static const double class_bytes[] = TUNING_CLASS_BYTES;
-#define CLASSES ((int32_t)(sizeof class_bytes / sizeof class_bytes[0]) + 1)
-TMARING_STATIC_ASSERT(sizeof class_bytes / sizeof class_bytes[0] < TMARING__MAX_VARIANTS, "a variant per class");
+#define CLASSES TMARING__MAX_VARIANTS
+static const double class_bytes[2][CLASSES - 1] = {TUNING_CLASS_BYTES, TUNING_COLUMN_CLASS_BYTES};
 
 /* ---- row counts ---- */
 
 static int64_t bytes_per_row(const tmaring__facts *facts)
 {
-  return facts->bytes_per_row;
+  return tmaring_max_i64(1, facts->bytes_per_row);
 }
 
 /* Largest M of a class. */
 static int64_t class_limit(const work *w, int32_t index)
 {
-  return index == CLASSES - 1 ? INT64_MAX : (int64_t)(class_bytes[index] / (double)bytes_per_row(w->facts));
+  const double *bytes = class_bytes[tmaring__facts_columns(w->facts)];
+  return index == CLASSES - 1 ? INT64_MAX : (int64_t)(bytes[index] / (double)bytes_per_row(w->facts));
 }
 
 /* An M that stands for the class: the hinted one where it lies in it, else one towards its end. */
@@ -41,10 +43,19 @@ static int64_t class_rows(const work *w, int32_t index)
   return tmaring_max_i64(1, above + (upto - above) / 2);
 }
 
+/* The same for column reductions: whatever M is hinted, chunks and with them the order of sums stay. */
+static int64_t class_rows_of_columns(const work *w, int32_t index)
+{
+  const int64_t above = index == 0 ? 0 : class_limit(w, index - 1);
+  if (index < CLASSES - 1) return tmaring_max_i64(1, above + (class_limit(w, index) - above) / 2);
+  return tmaring_max_i64(1, TUNING_COLUMN_LAST_CLASS * above);
+}
+
 static int32_t class_order(const work *w, int32_t index)
 {
   if (w->decision->order != TMARING_AUTO) return w->decision->order;
-  return index == CLASSES - 1 ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC;
+  const int much = index > 0 && class_bytes[tmaring__facts_columns(w->facts)][index - 1] >= TUNING_TICKET_BYTES;
+  return much ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC;
 }
 
 static int32_t class_of(const work *w, int64_t rows)
@@ -54,14 +65,17 @@ static int32_t class_of(const work *w, int64_t rows)
   return index;
 }
 
-/* Keeps addresses (2^62), tile indexes of spread pieces (31 bits) and the ticket counter (32 bits) from overflow. */
+/* Keeps addresses (2^62), tile indexes of spread pieces (31 bits), the ticket counter (32 bits) and the offsets of
+ * partial results (2^61 bytes) from overflow. */
 static int64_t rows_limit(const work *w, const tmaring__candidate *c, int32_t order)
 {
-  int64_t limit =
-      tmaring_min_i64(TMARING__MAX_ROWS, ((int64_t)1 << 62) / tmaring_max_i64(1, w->facts->max_pitch_bytes));
-  if (c->spread) limit = tmaring_min_i64(limit, 2147483647 / c->pieces);
-  if (order == TMARING_ORDER_TICKET)
-    limit = tmaring_min_i64(limit, 2147483647 / (c->spread ? c->pieces : 1) * (int64_t)c->tile_rows);
+  const int64_t tile_rows = (int64_t)c->tile_rows * c->chunk, tiles = 2147483647 / (c->spread ? c->pieces : 1);
+  int64_t limit = w->facts->rows_most;
+  if (c->spread || order == TMARING_ORDER_TICKET) limit = tmaring_min_i64(limit, tiles * tile_rows);
+  if (tmaring__facts_columns(w->facts)) {
+    const int64_t each = tmaring__column_smem_bytes(c, w->facts, w->decision) + 64;
+    limit = tmaring_min_i64(limit, ((int64_t)1 << 61) / each); /* no more chunks than rows */
+  }
   return limit;
 }
 
@@ -74,6 +88,8 @@ static void enter_walk(tmaring_walk *walk, const tmaring__candidate *c, const wo
   walk->order = order;
   walk->policy = order == TMARING_ORDER_TICKET ? TMARING_POLICY_EXACT : w->decision->policy;
   walk->tile_rows = c->tile_rows;
+  walk->chunk = c->chunk;
+  walk->cluster = 1;
   walk->pieces = c->pieces;
   walk->piece_cols = c->piece_cols;
   walk->passes = c->passes;
@@ -96,8 +112,8 @@ static void enter_args(tmaring_args *args, const tmaring__candidate *c, const wo
 
 static int same_variant(const tmaring_args *a, const tmaring__candidate *c, int32_t order)
 {
-  return a->walk.order == order && a->walk.tile_rows == c->tile_rows && a->walk.pieces == c->pieces &&
-         a->stages == (tmaring_u32)c->stages && a->walk.workers == c->workers;
+  return a->walk.order == order && a->walk.tile_rows == c->tile_rows && a->walk.chunk == c->chunk &&
+         a->walk.pieces == c->pieces && a->stages == (tmaring_u32)c->stages && a->walk.workers == c->workers;
 }
 
 /* Adds a variant, or widens the last one where it is the same. */
@@ -128,6 +144,9 @@ static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const wo
   plan->code.max_threads = d->max_threads;
   plan->code.min_ctas = d->max_ctas;
   plan->code.debug = d->debug;
+  plan->code.wide = w->facts->wide;
+  plan->code.fixed = w->facts->fixed;
+  plan->code.grouped = w->facts->grouped;
 }
 
 static void explain(const tmaring__candidate *c, const tmaring__cost *cost, int64_t rows, tmaring__notes *notes)
@@ -142,38 +161,46 @@ static void explain(const tmaring__candidate *c, const tmaring__cost *cost, int6
   tmaring__text_free(&text);
 }
 
-static const tmaring__candidate *choose_at(const work *w, const tmaring__key *key, int32_t order, int64_t rows)
+/* The candidate for launches of a class, M `rows` standing for it. 0: none fits. */
+static int choose_at(const work *w, const tmaring__key *key, int32_t order, int64_t rows, int32_t index,
+                     tmaring__candidate *chosen)
 {
-  return tmaring__choose(w->list, w->facts, w->decision, w->machine, key, order, rows);
+  const tmaring__candidate *best = tmaring__choose(w->list, w->facts, w->decision, w->machine, key, order, rows);
+  if (!best) return 0;
+  *chosen = *best;
+  if (tmaring__facts_columns(w->facts))
+    chosen->chunk = tmaring__column_chunk(best, w->facts, w->decision, class_rows_of_columns(w, index));
+  return 1;
 }
 
 /* The hinted M decides the code; without a hint a middling one does. */
-static const tmaring__candidate *choose_code(tmaring_plan *plan, const work *w, tmaring__notes *notes)
+static int choose_code(tmaring_plan *plan, const work *w, tmaring__candidate *best, tmaring__notes *notes)
 {
   const int64_t rows = w->facts->rows > 0 ? w->facts->rows : class_rows(w, CLASSES - 2);
-  const int32_t order = class_order(w, class_of(w, rows));
-  const tmaring__candidate *best = choose_at(w, NULL, order, rows);
-  if (!best) return NULL;
+  const int32_t index = class_of(w, rows), order = class_order(w, index);
+  if (!choose_at(w, NULL, order, rows, index, best)) return 0;
   const tmaring__cost cost =
       tmaring__cost_estimate(best, w->facts, w->decision, w->machine, order, w->facts->rows > 0 ? w->facts->rows : 0);
   plan->cost_us = cost.total_ns / 1e3;
   explain(best, &cost, w->facts->rows, notes);
+  tmaring__explain_choice(best, w->facts, w->decision, notes);
   enter_code(plan, best, w);
-  return best;
+  return 1;
 }
 
 tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candidates *list, const tmaring__facts *facts,
                                       const tmaring__decision *decision, tmaring__notes *notes)
 {
   const work w = {list, facts, decision, &plan->machine};
-  const tmaring__candidate *best = choose_code(plan, &w, notes);
-  if (!best) return tmaring__choose_refuse(list);
-  const tmaring__key key = tmaring__key_of(best);
+  tmaring__candidate c;
+  if (!choose_code(plan, &w, &c, notes)) return tmaring__choose_refuse(list);
+  const tmaring__key key = tmaring__key_of(&c);
   for (int32_t i = 0; i < CLASSES; ++i) {
     const int64_t limit = class_limit(&w, i);
-    if (limit < 1 || (i > 0 && limit <= class_limit(&w, i - 1))) continue;
     const int32_t order = class_order(&w, i);
-    add_variant(plan, choose_at(&w, &key, order, class_rows(&w, i)), &w, order, limit);
+    if (limit < 1 || (i > 0 && limit <= class_limit(&w, i - 1))) continue;
+    choose_at(&w, &key, order, class_rows(&w, i), i, &c);
+    add_variant(plan, &c, &w, order, limit);
   }
   return TMARING_OK;
 }

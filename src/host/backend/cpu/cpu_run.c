@@ -8,14 +8,20 @@
 #include "lanes.h"
 #include "memory.h"
 
-typedef struct worker {
-  tmaring__ring ring;
-  tmaring__ring_state *state;
-  tmaring__env env;
+typedef struct cta {
+  const tmaring_args *args;
   tmaring__memory memory;
   tmaring__lanes lanes;
   uint64_t seed;
   int random; /* bulk stores may also read at once */
+} cta;
+
+/* A worker: one CTA, or those of a cluster. */
+typedef struct worker {
+  tmaring__team team;
+  cta cta[TMARING_MAX_CLUSTER]; /* by rank */
+  tmaring__ring_state *states;
+  uint64_t seed;
   int ended;
 } worker;
 
@@ -33,61 +39,76 @@ typedef struct launch {
 /* More tiles than this are not marked one by one: 2^26 bits are 8 MiB. */
 #define MAX_COVERED (1ll << 26)
 
+static int32_t ctas_of(const launch *run)
+{
+  return tmaring_walk_shared(&run->walk) ? run->walk.cluster : 1;
+}
+
 static void data_copy(void *self, uint64_t address, uint32_t offset, uint32_t bytes)
 {
-  tmaring__memory_copy(&((worker *)self)->memory, address, offset, bytes);
+  tmaring__memory_copy(&((cta *)self)->memory, address, offset, bytes);
 }
 
 static void data_poison(void *self, uint32_t offset, uint32_t bytes)
 {
-  tmaring__memory_poison(&((worker *)self)->memory, offset, bytes);
+  tmaring__memory_poison(&((cta *)self)->memory, offset, bytes);
 }
 
 static void data_store(void *self, int32_t actor, uint64_t address, uint32_t offset, uint32_t bytes)
 {
-  worker *w = self;
-  if (w->random && tmaring__random_next(&w->seed) % 2) {
-    tmaring__memory_store(&w->memory, address, offset, bytes);
+  cta *c = self;
+  if (c->random && tmaring__random_next(&c->seed) % 2) {
+    tmaring__memory_store(&c->memory, address, offset, bytes);
   } else {
-    tmaring__memory_store_late(&w->memory, actor, address, offset, bytes);
+    tmaring__memory_store_late(&c->memory, actor, address, offset, bytes);
   }
 }
 
 static void data_store_edge(void *self, uint64_t address, uint32_t offset, uint32_t bytes)
 {
-  tmaring__memory_store(&((worker *)self)->memory, address, offset, bytes);
+  tmaring__memory_store(&((cta *)self)->memory, address, offset, bytes);
 }
 
 static void data_commit(void *self, int32_t actor)
 {
-  tmaring__memory_commit(&((worker *)self)->memory, actor);
+  tmaring__memory_commit(&((cta *)self)->memory, actor);
 }
 
 static void data_drain(void *self, int32_t actor, uint32_t pending)
 {
-  tmaring__memory_drain(&((worker *)self)->memory, actor, pending);
+  tmaring__memory_drain(&((cta *)self)->memory, actor, pending);
 }
 
 static void data_accumulate(void *self, int32_t warp, const tmaring_fill *fill, uint32_t stage, int32_t iteration,
                             int32_t pass)
 {
-  tmaring__lanes_accumulate(&((worker *)self)->lanes, warp, fill, stage, iteration, pass);
+  const tmaring__lanes *lanes = &((cta *)self)->lanes;
+  lanes->calls->accumulate(lanes, warp, fill, stage, iteration, pass);
 }
 
 static void data_partial(void *self, int32_t warp, uint32_t buffer, int32_t pass)
 {
-  tmaring__lanes_partial(&((worker *)self)->lanes, warp, buffer, pass);
+  const tmaring__lanes *lanes = &((cta *)self)->lanes;
+  lanes->calls->partial(lanes, warp, buffer, pass);
 }
 
 static void data_finish(void *self, int32_t warp, uint32_t buffer, const tmaring_fill *fill, int32_t iteration,
                         int32_t pass)
 {
-  tmaring__lanes_finish(&((worker *)self)->lanes, warp, buffer, fill, iteration, pass);
+  const tmaring__lanes *lanes = &((cta *)self)->lanes;
+  lanes->calls->finish(lanes, warp, buffer, fill, iteration, pass);
 }
 
 static void data_row_store(void *self, int32_t warp, const tmaring_fill *fill, int32_t iteration)
 {
-  tmaring__lanes_row_store(&((worker *)self)->lanes, warp, fill, iteration);
+  const tmaring__lanes *lanes = &((cta *)self)->lanes;
+  lanes->calls->row_store(lanes, warp, fill, iteration);
+}
+
+static void data_columns(void *self, int32_t warp, const tmaring_fill *fill, int end)
+{
+  const tmaring__lanes *lanes = &((cta *)self)->lanes;
+  lanes->calls->columns(lanes, warp, fill, end);
 }
 
 static uint32_t *counters(const tmaring_args *args)
@@ -97,72 +118,114 @@ static uint32_t *counters(const tmaring_args *args)
 
 static uint32_t data_claim(void *self)
 {
-  return counters(((worker *)self)->ring.args)[0]++;
+  return counters(((cta *)self)->args)[0]++;
 }
 
-static const tmaring__data_calls data_calls = {data_copy,   data_poison,    data_store,      data_store_edge,
-                                               data_commit, data_drain,     data_accumulate, data_partial,
-                                               data_finish, data_row_store, data_claim};
+static const tmaring__data_calls data_calls = {.copy = data_copy,
+                                               .poison = data_poison,
+                                               .store = data_store,
+                                               .store_edge = data_store_edge,
+                                               .commit = data_commit,
+                                               .drain = data_drain,
+                                               .accumulate = data_accumulate,
+                                               .partial = data_partial,
+                                               .finish = data_finish,
+                                               .row_store = data_row_store,
+                                               .columns = data_columns,
+                                               .claim = data_claim};
+
+static tmaring_status make_cta(worker *w, const launch *run, int32_t rank)
+{
+  cta *c = &w->cta[rank];
+  tmaring__ring *ring = &w->team.ring[rank];
+  ring->self = c;
+  c->args = run->args;
+  c->seed = w->seed + (uint64_t)rank;
+  c->random = w->seed != TMARING__LAZY;
+  TMARING__TRY(tmaring__memory_make(&c->memory, run->args->smem.total, ring->actors));
+  TMARING__TRY(tmaring__lanes_make(&c->lanes, &run->plan, run->args, &ring->walk, run->code, c->memory.shared));
+  for (int32_t k = 0; k < w->team.count; ++k) c->lanes.peer[k] = &w->cta[k].lanes;
+  return TMARING_OK;
+}
 
 static tmaring_status make_worker(worker *w, const launch *run, uint64_t seed)
 {
-  memset(w, 0, sizeof *w);
-  w->ring.args = run->args;
-  w->ring.code = run->code;
-  w->ring.program = run->program;
-  w->ring.walk = run->walk;
-  w->ring.data = &data_calls;
-  w->ring.self = w;
-  w->ring.covered = run->covered;
+  tmaring__ring ring;
+  memset(&ring, 0, sizeof ring);
+  ring.args = run->args;
+  ring.code = run->code;
+  ring.program = run->program;
+  ring.walk = run->walk;
+  ring.data = &data_calls;
+  ring.covered = run->covered;
+  TMARING__TRY(tmaring__ring_prepare(&ring));
+  tmaring__team_make(&w->team, &ring);
   w->seed = seed;
-  w->random = seed != TMARING__LAZY;
-  TMARING__TRY(tmaring__ring_prepare(&w->ring));
-  w->state = malloc(w->ring.bytes);
-  if (!w->state)
-    return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory, needs %zu bytes; free some", w->ring.bytes);
-  TMARING__TRY(tmaring__memory_make(&w->memory, run->args->smem.total, w->ring.actors));
-  return tmaring__lanes_make(&w->lanes, &run->plan, run->args, run->code, w->memory.shared);
+  w->states = malloc((size_t)w->team.count * ring.bytes);
+  if (!w->states)
+    return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory, needs %zu bytes; free some",
+                         (size_t)w->team.count * ring.bytes);
+  for (int32_t r = 0; r < w->team.count; ++r) TMARING__TRY(make_cta(w, run, r));
+  return TMARING_OK;
 }
 
-static void release_worker(worker *w)
+static worker *take_workers(int32_t count)
 {
-  tmaring__lanes_release(&w->lanes);
-  tmaring__memory_release(&w->memory);
-  free(w->state);
+  worker *workers = calloc((size_t)count, sizeof *workers);
+  if (!workers) tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for %d workers; free some", count);
+  return workers;
+}
+
+static void release_workers(worker *workers, int32_t count)
+{
+  for (int32_t i = 0; workers && i < count; ++i) {
+    worker *w = &workers[i];
+    for (int32_t r = 0; r < w->team.count; ++r) {
+      tmaring__lanes_release(&w->cta[r].lanes);
+      tmaring__memory_release(&w->cta[r].memory);
+    }
+    free(w->states);
+  }
+  free(workers);
 }
 
 static void start_worker(worker *w, launch *run, int32_t index)
 {
-  w->ring.worker = index;
   w->ended = 0;
-  tmaring__memory_reset(&w->memory, w->ring.actors);
-  tmaring__ring_start(&w->ring, w->state, &run->fault);
-  tmaring__schedule_begin(&w->env, &w->ring, w->state, &run->fault);
+  for (int32_t r = 0; r < w->team.count; ++r) {
+    w->team.ring[r].worker = index;
+    tmaring__memory_reset(&w->cta[r].memory, w->team.ring[r].actors);
+  }
+  tmaring__team_start(&w->team, w->states, &run->fault);
 }
 
-/* The last worker to end leaves the counters as it found them. */
-static void end_worker(worker *w, const launch *run)
+static tmaring_status memory_status(const worker *w)
 {
-  uint32_t *counter = counters(run->args);
-  w->ended = 1;
-  if (!tmaring_uses_tickets(&run->walk)) return;
-  counter[1] += 1;
-  if (counter[1] == (uint32_t)run->walk.workers) counter[0] = counter[1] = 0;
+  int failed = 0;
+  for (int32_t r = 0; r < w->team.count; ++r) failed |= w->cta[r].memory.failed;
+  return failed ? tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for stores; free some") : TMARING_OK;
 }
 
 static tmaring_status run_in_turn(launch *run, uint64_t seed)
 {
-  worker w;
-  tmaring_status status = make_worker(&w, run, seed);
+  worker *w = take_workers(1);
+  tmaring_status status = w ? make_worker(w, run, seed) : TMARING_ERROR_MEMORY;
   for (int32_t i = 0; status == TMARING_OK && i < run->walk.workers && run->fault.kind == TMARING__FAULT_NONE; ++i) {
-    start_worker(&w, run, i);
-    while (tmaring__schedule_turn(&w.env, &w.seed) != TMARING__DONE) continue;
-    end_worker(&w, run);
-    if (w.memory.failed)
-      status = tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for stores; free some");
+    start_worker(w, run, i);
+    while (tmaring__schedule_turn(&w->team, &w->seed) != TMARING__DONE) continue;
+    status = memory_status(w);
   }
-  release_worker(&w);
+  release_workers(w, 1);
   return status;
+}
+
+/* The last worker to end leaves the counters of the tickets as it found them. */
+static void end_worker(worker *w, const launch *run)
+{
+  uint32_t *counter = counters(run->args);
+  w->ended = 1;
+  counter[1] += 1;
+  if (counter[1] == (uint32_t)run->walk.workers) counter[0] = counter[1] = 0;
 }
 
 static tmaring_status interleave(worker *workers, launch *run)
@@ -171,9 +234,8 @@ static tmaring_status interleave(worker *workers, launch *run)
   while (left > 0) {
     for (int32_t i = 0; i < run->walk.workers; ++i) {
       worker *w = &workers[i];
-      if (w->ended || tmaring__schedule_turn(&w->env, &w->seed) != TMARING__DONE) continue;
-      if (w->memory.failed)
-        return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for stores; free some");
+      if (w->ended || tmaring__schedule_turn(&w->team, &w->seed) != TMARING__DONE) continue;
+      TMARING__TRY(memory_status(w));
       if (run->fault.kind != TMARING__FAULT_NONE) return TMARING_OK;
       end_worker(w, run);
       left -= 1;
@@ -184,28 +246,27 @@ static tmaring_status interleave(worker *workers, launch *run)
 
 static tmaring_status run_together(launch *run, uint64_t seed)
 {
-  worker *workers = calloc((size_t)run->walk.workers, sizeof *workers);
-  tmaring_status status = TMARING_OK;
-  if (!workers)
-    return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for %d workers; free some",
-                         run->walk.workers);
-  for (int32_t i = 0; status == TMARING_OK && i < run->walk.workers; ++i) {
+  const int32_t count = run->walk.workers;
+  worker *workers = take_workers(count);
+  tmaring_status status = workers ? TMARING_OK : TMARING_ERROR_MEMORY;
+  for (int32_t i = 0; status == TMARING_OK && i < count; ++i) {
     status = make_worker(&workers[i], run, seed == TMARING__LAZY ? seed : seed + (uint64_t)i);
     if (status == TMARING_OK) start_worker(&workers[i], run, i);
   }
   if (status == TMARING_OK) status = interleave(workers, run);
-  for (int32_t i = 0; i < run->walk.workers; ++i) release_worker(&workers[i]);
-  free(workers);
+  release_workers(workers, count);
   return status;
 }
 
 static tmaring_status check_covered(const launch *run)
 {
   if (run->fault.kind != TMARING__FAULT_NONE) return tmaring__fail(TMARING_ERROR_CHECK, "%s", run->fault.text);
-  for (int64_t t = 0; run->covered && t < run->walk.tiles; ++t) {
+  const int64_t ctas = ctas_of(run);
+  for (int64_t t = 0; run->covered && t < run->walk.tiles * ctas; ++t) {
     if (run->covered[t / 64] >> (t % 64) & 1u) continue;
-    return tmaring__fail(TMARING_ERROR_CHECK, "tile %lld of %lld: never stored; the walk must visit every tile",
-                         (long long)t, (long long)run->walk.tiles);
+    return tmaring__fail(TMARING_ERROR_CHECK,
+                         "tile %lld of %lld: never stored by rank %lld; the walk must visit every tile",
+                         (long long)(t / ctas), (long long)run->walk.tiles, (long long)(t % ctas));
   }
   return TMARING_OK;
 }
@@ -222,8 +283,8 @@ static void set_rows(launch *run)
 
 static tmaring_status run_workers(launch *run, uint64_t seed)
 {
-  if (run->walk.tiles <= MAX_COVERED) {
-    run->covered = calloc((size_t)(run->walk.tiles / 64 + 1), sizeof *run->covered);
+  if (run->walk.tiles <= MAX_COVERED / ctas_of(run)) {
+    run->covered = calloc((size_t)(run->walk.tiles * ctas_of(run) / 64 + 1), sizeof *run->covered);
     if (!run->covered) {
       return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for %lld tiles; free some",
                            (long long)run->walk.tiles);
@@ -246,6 +307,8 @@ tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__code *c
   set_rows(run);
   status = tmaring__lanes_plan_make(&run->plan, program, args);
   if (status == TMARING_OK) status = run_workers(run, seed);
+  if (status == TMARING_OK && program->column_output_count > 0)
+    tmaring__lanes_calls_of(code)->join_columns(args, &run->walk, program);
   if (fault) *fault = run->fault;
   free(run->covered);
   free(run);

@@ -1,4 +1,5 @@
-/* Lanes: the arithmetic of a worker's warps, in fp32 and in the order that abi/scope.h lays down for the kernel.
+/* Lanes: the arithmetic of a CTA's warps, in the order that abi/scope.h lays down for the kernel, and in the kernel's
+ * real: fp32, or double where the code is wide.
  *
  * A warp handles one step at a time: 32 lanes times `vec` elements, cut into one segment per row that it handles at
  * once. Every node of the program is evaluated for a whole step before the next. Values that are the same along a row
@@ -12,14 +13,15 @@
 
 /* What one pass over a row evaluates. */
 typedef struct tmaring__lanes_pass {
-  int32_t node_count, broadcast_count, reduction_count, output_count;
+  int32_t node_count, broadcast_count, reduction_count, gather_count;
   int32_t node[TMARING__MAX_NODES];      /* per column, in order */
   int32_t broadcast[TMARING__MAX_NODES]; /* per row, read by the former */
   int32_t reduction[TMARING_MAX_REDUCTIONS];
-  int32_t output[TMARING_MAX_STREAMS]; /* indexes of [M,N] outputs */
+  int32_t gather[TMARING__MAX_NODES]; /* per row, read from the stage */
+  int32_t last;                       /* 1: outputs are stored, column reductions take their values */
 } tmaring__lanes_pass;
 
-/* The program sorted by pass; shared by all workers, made once. */
+/* The program sorted by pass; shared by all CTAs, made once. */
 typedef struct tmaring__lanes_plan {
   const tmaring__program *program;
   tmaring__lanes_pass pass[TMARING_MAX_PASSES];
@@ -27,37 +29,49 @@ typedef struct tmaring__lanes_plan {
   int32_t row[TMARING_MAX_PASSES + 1][TMARING__MAX_NODES];
 } tmaring__lanes_plan;
 
+typedef struct tmaring__lanes_calls tmaring__lanes_calls;
+
 typedef struct tmaring__lanes {
   const tmaring_args *args;
+  const tmaring_walk *walk; /* of this launch's M, with the CTA's rank */
   const tmaring__code *code;
   const tmaring__lanes_plan *plan;
-  unsigned char *shared; /* the worker's shared memory; not owned */
-  float *step;           /* [nodes][TMARING__STEP_ELEMS] */
-  float *rows;           /* [warps][nodes][32]: value for each row handled at a time */
-  float *sums;           /* [warps][TMARING_MAX_REDUCTIONS][32]: accumulator of each lane */
-  float *scratch;        /* [2][TMARING_MAX_REDUCTIONS][warps] */
+  const tmaring__lanes_calls *calls;
+  unsigned char *shared;                                  /* the CTA's shared memory; not owned */
+  const struct tmaring__lanes *peer[TMARING_MAX_CLUSTER]; /* in a cluster: its CTAs by rank, this one among them */
+  void *step;                                             /* reals [nodes][TMARING__STEP_ELEMS] */
+  void *rows;    /* reals [warps][nodes][32]: value for each row handled at a time */
+  void *sums;    /* pairs of reals [warps][TMARING_MAX_REDUCTIONS][32]: accumulator of each lane */
+  void *scratch; /* pairs of reals [2][TMARING_MAX_REDUCTIONS][warps] */
 } tmaring__lanes;
 
-/* ERROR_UNSUPPORTED for a program that this scope does not serve. */
+/* The primitives of abi/roles.h that compute, for one kind of real. */
+struct tmaring__lanes_calls {
+  size_t real_bytes;
+  void (*accumulate)(const tmaring__lanes *l, int32_t warp, const tmaring_fill *fill, uint32_t stage, int32_t iteration,
+                     int32_t pass);
+  void (*partial)(const tmaring__lanes *l, int32_t warp, uint32_t buffer, int32_t pass);
+  void (*finish)(const tmaring__lanes *l, int32_t warp, uint32_t buffer, const tmaring_fill *fill, int32_t iteration,
+                 int32_t pass);
+  void (*row_store)(const tmaring__lanes *l, int32_t warp, const tmaring_fill *fill, int32_t iteration);
+  void (*columns)(const tmaring__lanes *l, int32_t warp, const tmaring_fill *fill, int end);
+  /* After all workers: the column outputs from the partial results in the workspace, in the order of abi/args.h. */
+  void (*join_columns)(const tmaring_args *args, const tmaring_walk *walk, const tmaring__program *program);
+};
+
+extern const tmaring__lanes_calls tmaring__lanes_f32, tmaring__lanes_f64;
+
+static inline const tmaring__lanes_calls *tmaring__lanes_calls_of(const tmaring__code *code)
+{
+  return code->wide ? &tmaring__lanes_f64 : &tmaring__lanes_f32;
+}
+
+/* ERROR_UNSUPPORTED for a program that this scope does not serve, ERROR_CAPACITY for too many reductions in a pass. */
 tmaring_status tmaring__lanes_plan_make(tmaring__lanes_plan *plan, const tmaring__program *program,
                                         const tmaring_args *args);
-/* ERROR_MEMORY; release also after a failure. */
+/* The walk is this launch's and stays the caller's. ERROR_MEMORY; release also after a failure. */
 tmaring_status tmaring__lanes_make(tmaring__lanes *lanes, const tmaring__lanes_plan *plan, const tmaring_args *args,
-                                   const tmaring__code *code, unsigned char *shared);
+                                   const tmaring_walk *walk, const tmaring__code *code, unsigned char *shared);
 void tmaring__lanes_release(tmaring__lanes *lanes);
-
-/* The primitives of abi/roles.h that compute. */
-void tmaring__lanes_accumulate(tmaring__lanes *l, int32_t warp, const tmaring_fill *fill, uint32_t stage,
-                               int32_t iteration, int32_t pass);
-void tmaring__lanes_partial(tmaring__lanes *l, int32_t warp, uint32_t buffer, int32_t pass);
-void tmaring__lanes_finish(tmaring__lanes *l, int32_t warp, uint32_t buffer, const tmaring_fill *fill,
-                           int32_t iteration, int32_t pass);
-void tmaring__lanes_row_store(tmaring__lanes *l, int32_t warp, const tmaring_fill *fill, int32_t iteration);
-
-/* out[i] = op(a[i], b[i], c[i]) for `count` elements, a multiple of 32. No array may be `out`. */
-void tmaring__lanes_evaluate(tmaring__op op, float *out, const float *a, const float *b, const float *c, int32_t count);
-/* max and min, NaN if either is NaN. */
-float tmaring__lanes_max(float a, float b);
-float tmaring__lanes_min(float a, float b);
 
 #endif

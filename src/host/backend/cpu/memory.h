@@ -14,7 +14,7 @@ typedef struct tmaring__late_store {
 } tmaring__late_store;
 
 typedef struct tmaring__memory {
-  unsigned char *shared; /* from a multiple of 128, poisoned: NaN in every type */
+  unsigned char *shared; /* from a multiple of 128, poisoned: NaN in every type that has one */
   void *block;           /* what was allocated for it */
   size_t bytes;
   tmaring__late_store *late;
@@ -29,7 +29,7 @@ void tmaring__memory_release(tmaring__memory *memory);
 /* For the next worker: poisons, and forgets groups. */
 void tmaring__memory_reset(tmaring__memory *memory, int32_t actors);
 
-/* Makes bytes NaN in every type. */
+/* Makes bytes NaN in every type that has one, -1 in the others. */
 void tmaring__memory_poison(tmaring__memory *memory, uint32_t offset, uint32_t bytes);
 void tmaring__memory_copy(tmaring__memory *memory, uint64_t address, uint32_t offset, uint32_t bytes);
 void tmaring__memory_store(tmaring__memory *memory, uint64_t address, uint32_t offset, uint32_t bytes);

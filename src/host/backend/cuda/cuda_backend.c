@@ -16,7 +16,8 @@ typedef struct cuda_state {
   CUdevice device;
   int retained; /* the primary context of `device` is retained by this kernel */
   CUlibrary library;
-  CUkernel kernel; /* launched on a real stream it takes that stream's context: a thread needs none of its own */
+  CUkernel kernel;  /* launched on a real stream it takes that stream's context: a thread needs none of its own */
+  CUkernel columns; /* joins the partial results of column reductions; NULL: there are none */
   int32_t sm_count;
   tmaring_fault *fault; /* debug kernels: host memory that the device writes */
   CUdeviceptr fault_device;
@@ -62,18 +63,29 @@ static tmaring_status allow_smem(cuda_state *s, CUkernel kernel, const tmaring_m
   return TMARING_OK;
 }
 
-/* Loads the code into the current context, so that a first launch finds all of it there. */
+/* Finds a kernel of the library, sets its shared memory, and loads it into the current context, so that a first launch
+ * finds all of it there. */
+static tmaring_status find_kernel(cuda_state *s, const char *name, const tmaring_machine *machine, uint32_t smem_bytes,
+                                  CUkernel *kernel)
+{
+  const tmaring__driver *driver = s->driver;
+  CUfunction function = NULL; /* asking for it loads the code into the context */
+  TMARING__CU(cuLibraryGetKernel(kernel, s->library, name));
+  TMARING__TRY(allow_smem(s, *kernel, machine, smem_bytes));
+  TMARING__CU(cuKernelGetFunction(&function, *kernel));
+  return TMARING_OK;
+}
+
 static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const tmaring_machine *machine)
 {
   const tmaring__driver *driver = s->driver;
   tmaring__machine_code code;
-  CUfunction function = NULL; /* asking for it loads the code into the context */
   tmaring_status status;
   TMARING__TRY(tmaring__machine_code_of(plan, &code));
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
-  TMARING__CU_GOTO(cuLibraryGetKernel(&s->kernel, s->library, "tmaring_kernel"), done);
-  TMARING__TRY_GOTO(allow_smem(s, s->kernel, machine, largest_smem(plan)), done);
-  TMARING__CU_GOTO(cuKernelGetFunction(&function, s->kernel), done);
+  TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel), done);
+  if (tmaring__formula_program(plan->formula)->column_output_count > 0)
+    TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns), done);
   status = TMARING_OK;
 done:
   tmaring__machine_code_free(&code);
@@ -215,12 +227,39 @@ static void configure(CUlaunchConfig *config, CUlaunchAttribute *attribute, cons
   }
 }
 
+/* A block per 32 columns. An ordinary launch: it starts when the kernel before it has ended. */
+static void configure_columns(CUlaunchConfig *config, const tmaring_args *args, CUstream stream)
+{
+  memset(config, 0, sizeof *config);
+  config->gridDimX = (unsigned)tmaring_ceil_div(args->walk.cols, 32);
+  config->gridDimY = config->gridDimZ = 1;
+  config->blockDimX = 32;
+  config->blockDimY = TMARING_COLUMN_STRANDS;
+  config->blockDimZ = 1;
+  config->hStream = stream;
+}
+
+/* The kernel, unless there are no rows, and the one that joins its partial results, if there are any. */
+static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, uint32_t flags, CUstream stream)
+{
+  const tmaring__driver *driver = s->driver;
+  CUlaunchConfig config;
+  CUlaunchAttribute attribute;
+  void *parameters[] = {args};
+  if (args->walk.rows > 0) {
+    configure(&config, &attribute, args, flags, stream);
+    TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL));
+  }
+  if (!s->columns) return TMARING_OK;
+  configure_columns(&config, args, stream);
+  TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->columns, parameters, NULL));
+  return TMARING_OK;
+}
+
 static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring_args *args, uint32_t flags,
                                   struct CUstream_st *stream)
 {
   cuda_state *s = state;
-  CUlaunchConfig config;
-  CUlaunchAttribute attribute;
   int entered;
   if (s->fault) {
     tmaring_fault fault;
@@ -235,11 +274,9 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
     }
   }
   TMARING__TRY(enter(s, stream, &entered));
-  configure(&config, &attribute, args, flags, stream);
-  void *parameters[] = {args};
-  const CUresult result = s->driver->cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL);
+  const tmaring_status status = enqueue(s, args, flags, stream);
   leave(s, entered);
-  return result == CUDA_SUCCESS ? TMARING_OK : tmaring__driver_fail(s->driver, result, "cuLaunchKernelEx");
+  return status;
 }
 
 static const tmaring__backend_calls cuda_calls = {

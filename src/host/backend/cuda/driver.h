@@ -56,6 +56,7 @@
   X(cuStreamDestroy, 4000)                                                                                             \
   X(cuStreamSynchronize, 2000)                                                                                         \
   X(cuStreamGetCtx, 9020)                                                                                              \
+  X(cuStreamIsCapturing, 10000)                                                                                        \
   X(cuStreamBeginCapture, 10010)                                                                                       \
   X(cuStreamEndCapture, 10000)                                                                                         \
   X(cuGraphInstantiateWithFlags, 11040)                                                                                \

@@ -1,0 +1,126 @@
+#include "explain.h"
+
+#include "column.h"
+#include "row_scope.h"
+#include "tuning.h"
+
+/* ---- tensors and formula ---- */
+
+static void explain_tensors(const tmaring__facts *facts, tmaring__notes *notes)
+{
+  if (!facts->aligned)
+    tmaring__note_add(
+        notes, "edges: N, a pitch or an alignment is no multiple of 16 bytes: loads take aligned windows, edges go "
+               "by ordinary loads and stores");
+  if (!facts->dense) tmaring__note_add(notes, "pitched: rows are copied one by one");
+  if (facts->grouped)
+    tmaring__note_add(notes, "grouped: rows come in groups, so that an address takes a division; at most %lld rows",
+                      (long long)facts->rows_most);
+  if (facts->program->input_count == 0)
+    tmaring__note_add(notes, "no input is streamed: fills carry no bytes, results are stored from registers");
+}
+
+static int numbers_rows(const tmaring__program *program)
+{
+  for (int32_t i = 0; i < program->node_count; ++i) {
+    if (program->node[i].op == TMARING__OP_ROW) return 1;
+  }
+  return 0;
+}
+
+static void explain_formula(const tmaring__facts *facts, tmaring__notes *notes)
+{
+  const tmaring__program *p = facts->program;
+  if (facts->wide) tmaring__note_add(notes, "wide: arithmetic is in double, since a tensor is f64 or a matrix i32");
+  if (numbers_rows(p) && !facts->wide)
+    tmaring__note_add(notes, "row: row numbers are fp32, and rounded from row %d on", 1 << 24);
+  if (p->group_cols_most > 0)
+    tmaring__note_add(notes, "groups: %d .. %d columns are shared by %d .. %d neighbouring lanes of %d elements",
+                      p->group_cols_least, p->group_cols_most, p->group_cols_least / facts->vec,
+                      p->group_cols_most / facts->vec, facts->vec);
+  if (p->group_output_count > 0 && facts->rows_most < (int64_t)1 << 31)
+    tmaring__note_add(notes, "rows: at most %lld, so that values of different groups keep apart",
+                      (long long)facts->rows_most);
+}
+
+void tmaring__explain_facts(const tmaring__facts *facts, const tmaring__decision *decision, tmaring__notes *notes)
+{
+  explain_tensors(facts, notes);
+  explain_formula(facts, notes);
+  if (decision->registers[1] > 0)
+    tmaring__note_add(notes, "registers: one CTA per SM, so that register sharing has the whole pool");
+}
+
+/* ---- the choice ---- */
+
+static void explain_scope(const tmaring__candidate *c, const tmaring__decision *d, tmaring__notes *notes)
+{
+  const int32_t lanes = tmaring_scope_lanes(&c->scope), warps = tmaring_cta_consumer_warps(&d->cta);
+  switch (c->scope.kind) {
+  case TMARING_SCOPE_FLAT:
+    tmaring__note_add(notes, "scope flat: nothing ties an element to its row: %d warps share out a fill", warps);
+    break;
+  case TMARING_SCOPE_LANES:
+    tmaring__note_add(notes, "scope lanes: %d rows at a time in a warp, %d lanes each", 32 / lanes, lanes);
+    break;
+  default:
+    tmaring__note_add(notes, "scope %s: %d of %d warps share a row%s", tmaring__scope_name(c->scope.kind),
+                      c->scope.warps_per_row, warps, c->pieces > 1 ? "'s piece" : "");
+  }
+}
+
+static void explain_passes(const tmaring__candidate *c, const tmaring__facts *facts, tmaring__notes *notes)
+{
+  const tmaring__program *p = facts->program;
+  if (p->passes < 2) return;
+  if (c->passes > 1) {
+    tmaring__note_add(notes, "passes: %d, and each streams all %d pieces of a row anew", c->passes, c->pieces);
+  } else {
+    tmaring__note_add(notes, "passes: %d over each row, which stays in its stage: it is read from memory once",
+                      p->passes);
+  }
+}
+
+static void explain_pieces(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                           tmaring__notes *notes)
+{
+  const long long bytes = (long long)facts->cols * facts->widest_bytes;
+  const char *why = "a row does not fit the stages";
+  if (c->pieces == 1) return;
+  if (d->piece_cols != TMARING_AUTO) {
+    why = "as asked";
+  } else if (tmaring__facts_columns(facts)) {
+    why = "whole rows, or their accumulators, leave no room for stages";
+  } else if (facts->program->reduction_passes == 0 && bytes > TUNING_LONG_ROW_BYTES) {
+    why = "long rows without reductions stream better in fills of middling size";
+  }
+  tmaring__note_add(notes, "pieces: %d of %d columns of a row of %lld bytes (%s)%s", c->pieces, c->piece_cols, bytes,
+                    why, c->spread ? "; each is a tile of its own" : "");
+}
+
+static void explain_columns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                            tmaring__notes *notes)
+{
+  const int32_t seats = tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  if (!tmaring__facts_columns(facts)) return;
+  tmaring__note_add(notes,
+                    "columns: %lld rows per chunk, which %d accumulator%s per column join in a fixed order; a second "
+                    "kernel joins the chunks",
+                    (long long)c->chunk * c->tile_rows, seats, seats == 1 ? "" : "s");
+  if (c->columns_staged) {
+    tmaring__note_add(notes, "accumulators: %lld bytes of shared memory",
+                      (long long)tmaring__column_smem_bytes(c, facts, d));
+  } else {
+    tmaring__note_add(notes, "accumulators: in the workspace: their %lld bytes leave no room for stages, or pass %d",
+                      (long long)tmaring__column_smem_bytes(c, facts, d), TUNING_COLUMN_SMEM_BYTES);
+  }
+}
+
+void tmaring__explain_choice(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                             const tmaring__decision *decision, tmaring__notes *notes)
+{
+  explain_scope(candidate, decision, notes);
+  explain_passes(candidate, facts, notes);
+  explain_pieces(candidate, facts, decision, notes);
+  explain_columns(candidate, facts, decision, notes);
+}
