@@ -1,13 +1,14 @@
 #!/bin/bash
-# Compiles every built-in kernel with NVRTC 12 and 13, and the examples for kernel authors with nvcc; each image must be for sm_90a
-# and hold no PTX: check_kernels.sh [BUILD-FOLDER]. Needs no GPU.
+# Compiles every built-in kernel with NVRTC 12 and 13, a kernel for each feature of the language and of the planner, and the
+# examples for kernel authors with nvcc. Each image must be for sm_90a and hold no PTX; the features' kernels must keep all they
+# have in registers: check_kernels.sh [BUILD-FOLDER]. Needs no GPU.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 build=${1:-build}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake --build "$build" --target tmaring-builtin </dev/null >"$work/log" 2>&1 || { cat "$work/log"; die "the tool did not build"; }
+cmake --build "$build" --target tmaring-builtin tmaring_tool </dev/null >"$work/log" 2>&1 || { cat "$work/log"; die "the tools did not build"; }
 
 # is_sm_90a FILE: up to ELF ABI 7 the flags say 90 in their low byte and the "a" in bit 11; from ABI 8 on they say 90 in the
 # second byte, and the compiler's options are noted in the file.
@@ -50,6 +51,52 @@ for release in 12 13; do
     check "kernels: $(basename "$cubin"), NVRTC $release, is for sm_90a" is_sm_90a "$cubin"
   done
   say "$(cat "$work/$release.log")"
+done
+
+# Features that no built-in kernel need have, each once: NAME|arguments of `tmaring emit`. [M,N] outputs have the inputs' type.
+features=(
+  "double|y = tanh(x) * sigmoid(x) / 3 + erf(x)|--shape 8191,4095 --type f64"
+  "double_e4m3|y = x * 2|--shape 8191,4096 --type f64 --tensor y=e4m3"
+  "i32|y = x * 2 + col|--shape 8191,4096 --type i32"
+  "fp8_rows|y = q / s[M]|--shape 8191,4096 --type e5m2 --tensor y=bf16 --tensor s=f32"
+  "i8|y = clamp(round(x * w[N]), -127, 127)|--shape 8191,4093 --type i8 --tensor w=f32"
+  "paired|--op swiglu_clamp_interleaved|--shape 8191,2880 --type bf16"
+  "halves|--op silu_mul|--shape 8191,2881 --type bf16"
+  "groups|--op quantize_fp8_group|--shape 8191,7000 --type bf16"
+  "groups_in|d(q[M,N], s[M,N/128]) = q * s|--shape 8191,4096 --type e4m3 --tensor s=f32 --tensor y=bf16"
+  "columns|--op layernorm_backward|--shape 8191,4096 --type bf16"
+  "columns_held|--op col_sum|--shape 8191,1023 --type f32"
+  "columns_pieces|y = colmax(x); z = colmean(x)|--shape 8191,4096 --piece-cols 1024"
+  "argmax|--op row_argmax|--shape 8191,4097 --type bf16"
+  "gather|--op cross_entropy|--shape 1024,32001 --type bf16 --tensor label=i64"
+  "cluster|--op softmax|--shape 1024,131072 --type f32 --scope cluster --cluster 4"
+  "pieces|--op softmax|--shape 1024,32001 --type f32 --piece-cols 4096"
+  "bulk|--op softmax|--shape 8191,4097 --type bf16 --store bulk --mode pipelined"
+  "view|--op rmsnorm|--shape 8192,128 --type bf16 --tensor x=bf16,group-rows=32,group-pitch=6144"
+  "fill|--op fill|--shape 8191,4097 --type bf16"
+)
+cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O1 -o "$work/nvrtc" tests/tools/nvrtc_headers.c -ldl
+
+emit_feature() { # NAME FORMULA-OR-OP OPTIONS
+  case $2 in
+  --op*) "$build/tmaring" emit $2 $3 >"$work/$1.cu" ;;
+  *) "$build/tmaring" emit "$2" $3 >"$work/$1.cu" ;;
+  esac
+}
+compile_feature() { # RELEASE NAME
+  local folder=$root/.cache/nvrtc$1/lib log=$work/$1/$2.log
+  NVRTC_CUBIN=$work/$1/$2.feature LD_LIBRARY_PATH=$folder "$work/nvrtc" "$folder/libnvrtc.so.$1" -arch=sm_90a -std=c++17 \
+    --modify-stack-limit=false --ptxas-options=-v -- "$work/$2.cu" include/tmaring/abi/*.h include/tmaring/device/*.cuh >"$log" || { cat "$log"; return 1; }
+  if grep 'spill' "$log" | grep -v '0 bytes spill stores, 0 bytes spill loads'; then echo "$2: not all in registers"; return 1; fi
+  is_sm_90a "$work/$1/$2.feature"
+}
+for feature in "${features[@]}"; do
+  IFS='|' read -r name formula options <<<"$feature"
+  check "kernels: feature $name is emitted" emit_feature "$name" "$formula" "$options"
+  for release in 12 13; do
+    [ -e "$root/.cache/nvrtc$release/lib/libnvrtc.so.$release" ] || { count_skip "kernels: feature $name: no NVRTC $release"; continue; }
+    check "kernels: feature $name, NVRTC $release" compile_feature $release "$name"
+  done
 done
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)

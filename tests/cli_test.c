@@ -205,6 +205,19 @@ Test(cli, plans_exact_integers_types_and_machines, .timeout = 30)
   json_decref(json);
 }
 
+Test(cli, plans_clusters, .timeout = 30)
+{
+  json_t *json;
+  JSON_OF(json, "plan", "e = exp(x - max(x)); y = e / sum(e)", "--shape", "64,151937", "--type", "bf16", "--scope",
+          "cluster", "--cluster", "4", "--json");
+  cr_expect_eq(integer_at(json, "walk", "cluster"), 4);
+  cr_expect_str_eq(text_at(json, "scope", "kind"), "cluster");
+  json_decref(json);
+  REFUSES(2, "cluster: got 3, needs 1, 2, 4 or 8", "plan", "y = sum(x)", "--shape", "3,4", "--cluster", "3");
+  REFUSES(1, "--cluster: got '16', needs an integer from 1 to 8", "plan", "y = sum(x)", "--shape", "3,4", "--cluster",
+          "16");
+}
+
 Test(cli, plans_groups_and_columns, .timeout = 30)
 {
   json_t *json;
@@ -248,7 +261,8 @@ Test(cli, checks, .timeout = 60)
   cr_expect_eq(integer_at(json, NULL, "tiles"), 1000);
   cr_expect_eq(integer_at(json, NULL, "fills"), 1056);
   cr_expect_eq(integer_at(json, NULL, "surplus_slots"), 56);
-  /* The ring is played for each distinct trip count, not for each worker: at least a wait and a release for each of 8 fills. */
+  /* The ring is played for each distinct trip count, not for each worker: at least a wait and a release for each of 8
+   * fills. */
   cr_expect_gt(integer_at(json, NULL, "steps"), 2 * 8);
   json_decref(json);
   tool_result r = tool_run("check", "s = sum(x)", "--shape", "131,33", "--mode", "ws-z", NULL);

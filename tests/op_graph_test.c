@@ -1,8 +1,67 @@
-/* Captured launches of ops. Skipped, with the reason, where there is no GPU. */
+/* F24: each launch of a plan keeps its own tensors, whatever they hold when it runs; captured launches too, in which
+ * nothing is loaded, allocated or waited for. Tickets and column reductions leave the workspace ready for the next one. */
 #include <criterion/criterion.h>
 
 #include "../src/host/backend/cuda/driver.h"
 #include "support/op_trial.h"
+
+enum { TRIALS = 10, REPLAYS = 10 };
+
+static op_trial trial_of(int k)
+{
+  static const char *const ops[] = {"rmsnorm", "softmax", "quantize_fp8_group", "col_sum", "rmsnorm_backward"};
+  op_trial t = op_trial_begin(ops[k / 2], TMARING_BF16, 997, 769);
+  t.layout = k % 2 ? OP_PITCHED : OP_DENSE;
+  if (k % 2) t.options.order = TMARING_ORDER_TICKET;
+  return t;
+}
+
+/* New contents for both. */
+static void refill(op_state pair[2], uint64_t round)
+{
+  for (uint64_t i = 0; i < 2; ++i) cr_assert(op_refill(&pair[i], 2 * round + i), "%s", pair[i].result.text);
+}
+
+static void judge(tally *sum, op_state pair[2])
+{
+  for (int i = 0; i < 2; ++i) {
+    if (op_download(&pair[i])) op_judge(&pair[i]);
+    tally_count(sum, &pair[i].result);
+  }
+}
+
+static void launch(op_state *s, const tmaring_kernel *kernel)
+{
+  void *data[OP_MAX_TENSORS];
+  const tmaring_launch_params params = op_launch_params(s, data);
+  cr_assert_eq(tmaring_launch(kernel, &params, s->venue->stream), TMARING_OK, "%s", tmaring_last_detail());
+}
+
+/* Without a graph, on the CPU. */
+static void run_plain(tally *sum, const venue *v, const op_trial *t)
+{
+  op_state pair[2];
+  for (int i = 0; i < 2; ++i) cr_assert(op_open(&pair[i], t, v), "%s", pair[i].result.text);
+  for (uint64_t round = 1; round <= 2; ++round) {
+    refill(pair, round);
+    for (int i = 0; i < 2; ++i) launch(&pair[i], pair[0].kernel);
+    judge(sum, pair);
+  }
+  for (int i = 0; i < 2; ++i) op_close(&pair[i]);
+}
+
+Test(cases, F24_cpu, .timeout = 120)
+{
+  venue v;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  tally sum = tally_begin("F24", v.name);
+  for (int k = 0; k < TRIALS; ++k) {
+    const op_trial t = trial_of(k);
+    run_plain(&sum, &v, &t);
+  }
+  tally_close(&sum);
+  cr_assert_eq(sum.failed, 0, "%s", sum.first_failure);
+}
 
 #if TMARING_WITH_CUDA
 
@@ -13,13 +72,6 @@ static const tmaring__driver *need_driver(void)
   const tmaring__driver *driver = NULL;
   cr_assert_eq(tmaring__driver_get(&driver), TMARING_OK);
   return driver;
-}
-
-static void launch(op_state *s, const tmaring_kernel *kernel)
-{
-  void *data[OP_MAX_TENSORS];
-  const tmaring_launch_params params = op_launch_params(s, data);
-  cr_assert_eq(tmaring_launch(kernel, &params, s->venue->stream), TMARING_OK, "%s", tmaring_last_detail());
 }
 
 /* One plan, two launches with tensors and workspaces of their own. */
@@ -38,14 +90,11 @@ static CUgraphExec capture(const tmaring__driver *driver, op_state pair[2], CUst
 
 static void replay(const tmaring__driver *driver, tally *sum, op_state pair[2], CUgraphExec exec)
 {
-  for (uint64_t round = 1; round <= 10; ++round) {
-    for (uint64_t i = 0; i < 2; ++i) cr_assert(op_refill(&pair[i], 2 * round + i), "%s", pair[i].result.text);
+  for (uint64_t round = 1; round <= REPLAYS; ++round) {
+    refill(pair, round);
     CU(cuGraphLaunch(exec, pair[0].venue->stream));
     CU(cuStreamSynchronize(pair[0].venue->stream));
-    for (int i = 0; i < 2; ++i) {
-      if (op_download(&pair[i])) op_judge(&pair[i]);
-      tally_count(sum, &pair[i].result);
-    }
+    judge(sum, pair);
   }
 }
 
@@ -60,19 +109,14 @@ static void run_pair(tally *sum, const venue *v, const op_trial *t, CUstreamCapt
   for (int i = 0; i < 2; ++i) op_close(&pair[i]);
 }
 
-/* F24: each captured launch keeps its own tensors, whatever they hold at a replay; nothing is loaded, allocated or
- * waited for under capture. Tickets and column reductions leave the workspace ready for the next replay. */
 Test(cases, F24_cuda, .timeout = 300)
 {
-  static const char *const ops[] = {"rmsnorm", "softmax", "quantize_fp8_group", "col_sum", "rmsnorm_backward"};
   static const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL};
   venue v;
   VENUE_NEED_CUDA(&v);
   tally sum = tally_begin("F24", v.name);
-  for (int k = 0; k < 10; ++k) {
-    op_trial t = op_trial_begin(ops[k / 2], TMARING_BF16, 997, 769);
-    t.layout = k % 2 ? OP_PITCHED : OP_DENSE;
-    if (k % 2) t.options.order = TMARING_ORDER_TICKET;
+  for (int k = 0; k < TRIALS; ++k) {
+    const op_trial t = trial_of(k);
     run_pair(&sum, &v, &t, modes[k % 2]);
   }
   tally_close(&sum);

@@ -1,4 +1,6 @@
 /* What is around the calls of ready ops: errors by name, what may overlap, M from memory, strides, workspaces. */
+#include <stdlib.h>
+
 #include "support/op_stand.h"
 
 /* ---- errors ---- */
@@ -144,6 +146,34 @@ OP_TEST(op_call, rows_come_from_memory)
   cr_expect(op_judge(&d.s), "%s", d.s.result.text); /* all 20 rows, at last */
   v->place->give(rows);
   op_stand_close(&d);
+}
+
+static void *first_rows(const venue *v, const char *op, int64_t rows, int64_t cols, int64_t count)
+{
+  op_stand d;
+  unsigned char *kept = malloc((size_t)(count * cols) * 2);
+  op_stand_open(&d, v, op, TMARING_BF16, rows, cols);
+  cr_assert(op_call_make(&d.s, d.v, &d.call), "%s", d.s.result.text);
+  const guarded *y = &op_output(&d.s, 0)->memory;
+  for (int64_t r = 0; r < count; ++r) memcpy(kept + r * cols * 2, guarded_row_after(y, r), (size_t)cols * 2);
+  op_stand_close(&d);
+  return kept;
+}
+
+/* A row has the same bits in a batch of few and of many rows: both have one plan, though not one variant of it. */
+OP_TEST(op_call, rows_do_not_depend_on_their_number)
+{
+  static const struct {
+    const char *op;
+    int64_t cols, many;
+  } cases[] = {{"rmsnorm", 4096, 700}, {"layernorm", 2880, 900}, {"softmax", 769, 3000}, {"softmax", 40001, 70}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    const int64_t cols = cases[i].cols;
+    void *few = first_rows(v, cases[i].op, 3, cols, 3), *many = first_rows(v, cases[i].op, cases[i].many, cols, 3);
+    cr_expect_eq(memcmp(few, many, (size_t)cols * 6), 0, "%s, N = %d", cases[i].op, (int)cols);
+    free(few);
+    free(many);
+  }
 }
 
 /* F19: heads inside of a wider buffer, [tokens, heads, d]. */

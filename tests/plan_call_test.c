@@ -84,7 +84,7 @@ REFUSES(prefetch_below, (b.options.stages = 2, b.options.prefetch = -3), TMARING
 REFUSES(mode, b.options.mode = 2, TMARING_ERROR_ARGUMENT, "mode")
 REFUSES(order, b.options.order = 4, TMARING_ERROR_ARGUMENT, "order")
 REFUSES(policy, b.options.policy = 4, TMARING_ERROR_ARGUMENT, "policy")
-REFUSES(scope, b.options.scope = 6, TMARING_ERROR_ARGUMENT, "scope")
+REFUSES(scope, b.options.scope = 7, TMARING_ERROR_ARGUMENT, "scope")
 REFUSES(no_workers, b.options.workers = 0, TMARING_ERROR_ARGUMENT, "workers")
 REFUSES(lanes_of_no_power, (b.options.scope = TMARING_SCOPE_LANES, b.options.lanes_per_row = 3), TMARING_ERROR_ARGUMENT,
         "lanes_per_row")

@@ -67,7 +67,8 @@ static void random_options(tmaring_plan_options *o, noise *n, int32_t cols)
   o->policy = maybe(n, noise_below(n, 4));
   o->release = maybe(n, noise_below(n, 2));
   o->store = maybe(n, noise_below(n, 2));
-  o->scope = maybe(n, noise_below(n, 6));
+  o->scope = maybe(n, noise_below(n, 7));
+  o->cluster = noise_below(n, 3) ? TMARING_AUTO : ONE_OF(n, 1, 2, 4, 8);
   o->warps_per_row = noise_below(n, 6) ? TMARING_AUTO : ONE_OF(n, 1, 2, 4);
   o->lanes_per_row = noise_below(n, 6) ? TMARING_AUTO : ONE_OF(n, 1, 2, 4, 8, 16);
   o->tile_rows = noise_below(n, 3) ? TMARING_AUTO : ONE_OF(n, 1, 2, 3, 8, 13, 64);
@@ -113,7 +114,7 @@ static draft random_draft(noise *n)
 static void expect_slot(const tmaring_stream *s, const tmaring_args *a, int32_t aligned)
 {
   const tmaring_walk *w = &a->walk;
-  const uint32_t row = (uint32_t)(w->pieces > 1 ? w->piece_cols : w->cols) * s->elem_bytes;
+  const uint32_t row = (uint32_t)tmaring_walk_fill_cols(w) * s->elem_bytes;
   cr_assert_eq(s->slot % 128, 0);
   cr_assert_leq(s->slot + s->slot_bytes, a->smem.stage_bytes);
   cr_assert_eq(s->slot_row % 16, 0);
@@ -183,12 +184,13 @@ static void expect_scope(const tmaring_plan *plan, const tmaring_args *a)
   const tmaring_scope *s = &a->scope;
   const int32_t warps = tmaring_cta_consumer_warps(&a->cta), units = warps / s->warps_per_row;
   cr_assert_eq(warps % s->warps_per_row, 0);
-  cr_assert_eq(plan->code.group, s->warps_per_row > 1);
+  cr_assert_eq(plan->code.group, s->warps_per_row > 1 || a->walk.cluster > 1);
+  cr_assert_eq(plan->code.cluster, a->walk.cluster > 1);
   cr_assert_eq(plan->code.flat, s->kind == TMARING_SCOPE_FLAT);
   cr_assert_eq(plan->code.vec, s->vec);
   if (s->warps_per_row > 1) cr_assert_leq(units, TMARING_MAX_GROUP_UNITS);
   if (s->kind == TMARING_SCOPE_FLAT) {
-    const int64_t elems = (int64_t)a->walk.tile_rows * (a->walk.pieces > 1 ? a->walk.piece_cols : a->walk.cols);
+    const int64_t elems = (int64_t)a->walk.tile_rows * tmaring_walk_fill_cols(&a->walk);
     const int64_t vectors = tmaring_ceil_div(elems, s->vec) + !plan->code.aligned;
     cr_assert_geq((int64_t)s->chunk_vecs * warps, vectors);
     for (int32_t i = 0; i < a->input_count; ++i) cr_assert(a->input[i].dense);
@@ -217,15 +219,17 @@ static void expect_roles(const tmaring_plan *plan, const tmaring_args *a)
 static void expect_walk(const tmaring_plan *plan, const tmaring_args *a, int64_t rows)
 {
   const tmaring_walk *w = &a->walk;
+  const int32_t parts = w->pieces * w->cluster;
+  cr_assert(w->cluster == 1 || w->pieces == 1);
   cr_assert_eq(w->rows, rows);
   cr_assert_eq(w->tiles, tmaring_ceil_div(rows, (int64_t)w->tile_rows * w->chunk) * (w->spread ? w->pieces : 1));
   cr_assert(w->chunk == 1 || a->column_output_count > 0);
   cr_assert_geq(w->workers, 1);
   cr_assert_geq(w->slots * w->workers, w->tiles);
   cr_assert(w->order != TMARING_ORDER_TICKET || w->policy == TMARING_POLICY_EXACT);
-  cr_assert_eq(w->piece_cols * (int64_t)(w->pieces - 1) < w->cols, 1);
-  cr_assert_geq(w->piece_cols * (int64_t)w->pieces, w->cols);
-  cr_assert(w->pieces == 1 || (w->tile_rows == 1 && w->piece_cols % a->scope.vec == 0));
+  cr_assert(w->piece_cols * (int64_t)(parts - 1) < w->cols);
+  cr_assert_geq(w->piece_cols * (int64_t)parts, w->cols);
+  cr_assert(parts == 1 || (w->tile_rows == 1 && w->piece_cols % a->scope.vec == 0));
   cr_assert(!w->spread || (w->passes == 1 && a->row_output_count == 0));
   cr_assert_eq(plan->code.pieces, w->pieces > 1 && !w->spread);
 }

@@ -117,7 +117,7 @@ Test(plan_refusal, options_out_of_range, .timeout = 10)
       {{SET(mode, 2), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"mode", "got 2", "0 .. 1"}},
       {{SET(order, 4), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"order", "got 4", "0 .. 3"}},
       {{SET(policy, -1), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"policy", "got -1", "0 .. 3"}},
-      {{SET(scope, 6), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"scope", "got 6", "0 .. 5"}},
+      {{SET(scope, 7), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"scope", "got 7", "0 .. 6"}},
       {{SET(workers, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"workers", "got 0", NULL}},
       {{SET(tile_rows, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"tile_rows", "got 0", NULL}},
       {{SET(lanes_per_row, 3), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"lanes_per_row", "got 3", "8 or 16"}},

@@ -155,6 +155,7 @@ Test(plan, flat_needs_a_formula_without_rows, .timeout = 10)
 Test(plan, rows_longer_than_a_stage_come_in_pieces, .timeout = 10)
 {
   draft d = draft_make(SOFTMAX, TMARING_F32, 1024, 131072);
+  d.options.cluster = 1;
   tmaring_plan *plan = draft_accept(&d);
   const tmaring_args a = draft_args(plan, 1024);
   cr_expect_gt(a.walk.pieces, 1);

@@ -45,8 +45,9 @@ typedef struct tmaring_plan_options {
   int32_t lanes_per_row; /* scope lanes: 1, 2, 4, 8, 16 */
   int32_t tile_rows;     /* rows per fill */
   int32_t piece_cols;    /* columns per piece of a row; N: whole rows */
-  int32_t workers;       /* CTAs */
+  int32_t workers;       /* CTAs; clusters where rows are shared by CTAs */
   int32_t debug;         /* 1: bounded waits and a fault record */
+  int32_t cluster;       /* scope cluster: CTAs that share a row: 2, 4, 8; 1: never */
 } tmaring_plan_options;
 
 TMARING_API void tmaring_plan_options_init(tmaring_plan_options *options);
@@ -92,7 +93,7 @@ TMARING_API const char *tmaring_plan_note(const tmaring_plan *plan, int32_t inde
 typedef struct tmaring_check_report {
   size_t size;   /* sizeof(tmaring_check_report) */
   int64_t tiles; /* each stored exactly once */
-  int64_t fills; /* over all workers, surplus included */
+  int64_t fills; /* over all CTAs, surplus included */
   int64_t surplus_slots;
   int64_t copies; /* bulk loads and stores, each inside its hull and aligned */
   int64_t steps;  /* primitives played through the ring model */

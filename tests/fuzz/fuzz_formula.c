@@ -1,5 +1,6 @@
-/* Bytes as a formula: the first three choose M, N, options of the plan and the types of the tensors, the rest is the text. What
- * parses is evaluated, planned, proved, emitted and run on the cpu backend, whose emulator reports faults of its own. */
+/* Bytes as a formula: the first three choose M, N, options of the plan and the types of the tensors, the rest is the
+ * text. What parses is evaluated, planned, proved, emitted and run on the cpu backend, whose emulator reports faults
+ * of its own. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +63,12 @@ static void furnish(fuzz_case *c)
 
 static void emit(const fuzz_case *c)
 {
-  tmaring__text source = {NULL, 0, 0, 0};
+  tmaring__text source = {NULL, 0, 0, 0}, listing = {NULL, 0, 0, 0};
   FUZZ_NEED(tmaring__plan_source(c->plan, &source) == TMARING_OK);
-  FUZZ_NEED(strlen(source.data) == source.length);
+  FUZZ_NEED(tmaring__plan_listing(c->plan, &listing) == TMARING_OK);
+  FUZZ_NEED(strlen(source.data) == source.length && strlen(listing.data) == listing.length);
   tmaring__text_free(&source);
+  tmaring__text_free(&listing);
 }
 
 static void launch(fuzz_case *c)
@@ -93,6 +96,7 @@ static void choose(tmaring_plan_options *options, unsigned walk, unsigned way)
   if (way % 7) options->scope = (int32_t)(way % 7);
   if (way / 7 % 3) options->store = (int32_t)(way / 7 % 3) - 1;
   if (way / 21) options->piece_cols = 64;
+  if (way % 7 == TMARING_SCOPE_CLUSTER) options->cluster = 2 << walk % 3;
 }
 
 static void use(fuzz_case *c, const tmaring_plan_options *options)

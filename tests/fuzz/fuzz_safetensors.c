@@ -1,5 +1,5 @@
-/* Bytes as a .safetensors file: the first line is the name of the tensor that is asked for, the rest is the file. Without a
- * line's end no name is asked for. */
+/* Bytes as a .safetensors file: the first line is the name of the tensor that is asked for, the rest is the file.
+ * Without a line's end no name is asked for. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,36 +4,15 @@
 
 #include "op_reference.h"
 
-#define OP_ELEMENTS(X)                                                                                                 \
-  X(add)                                                                                                               \
-  X(mul)                                                                                                               \
-  X(scale)                                                                                                             \
-  X(axpby)                                                                                                             \
-  X(copy)                                                                                                              \
-  X(fill)                                                                                                              \
-  X(relu)                                                                                                              \
-  X(silu) X(gelu_tanh) X(gelu_erf) X(silu_mul) X(gelu_mul) X(silu_mul_rounded) X(swiglu_clamp)                         \
-      X(swiglu_clamp_interleaved) X(quantize_fp8) X(dequantize_fp8_row)
-
-#define OP_ROWS(X)                                                                                                     \
-  X(row_sum)                                                                                                           \
-  X(row_mean)                                                                                                          \
-  X(row_max)                                                                                                           \
-  X(row_min)                                                                                                           \
-  X(row_amax)                                                                                                          \
-  X(row_argmax)                                                                                                        \
-  X(col_terms)                                                                                                         \
-  X(softmax) X(log_softmax) X(softmax_scaled) X(cross_entropy) X(rmsnorm) X(rmsnorm_hf) X(rmsnorm_gemma)               \
-      X(add_rmsnorm) X(add_rmsnorm_f32sum) X(layernorm) X(rmsnorm_backward) X(layernorm_backward) X(quantize_fp8_row)  \
-          X(quantize_fp8_group) X(quantize_i8_row) X(rmsnorm_quantize_fp8_row) X(add_rmsnorm_quantize_fp8_row)         \
-              X(silu_mul_quantize_fp8_row)
-
-#define OP_DECLARE_ELEMENT(name) op_element op_##name;
-#define OP_DECLARE_ROW(name)     op_evaluate op_##name;
-OP_ELEMENTS(OP_DECLARE_ELEMENT)
-OP_ROWS(OP_DECLARE_ROW)
-#undef OP_DECLARE_ELEMENT
-#undef OP_DECLARE_ROW
+op_element op_add, op_mul, op_scale, op_axpby, op_copy, op_fill, op_relu, op_silu, op_gelu_tanh, op_gelu_erf;
+op_element op_silu_mul, op_gelu_mul, op_silu_mul_rounded, op_swiglu_clamp, op_swiglu_clamp_interleaved;
+op_element op_quantize_fp8, op_dequantize_fp8_row;
+op_evaluate op_row_sum, op_row_mean, op_row_max, op_row_min, op_row_amax, op_row_argmax, op_col_terms;
+op_evaluate op_softmax, op_log_softmax, op_softmax_scaled, op_cross_entropy;
+op_evaluate op_rmsnorm, op_rmsnorm_hf, op_rmsnorm_gemma, op_add_rmsnorm, op_add_rmsnorm_f32sum, op_layernorm;
+op_evaluate op_rmsnorm_backward, op_layernorm_backward;
+op_evaluate op_quantize_fp8_row, op_quantize_fp8_group, op_quantize_i8_row, op_rmsnorm_quantize_fp8_row;
+op_evaluate op_add_rmsnorm_quantize_fp8_row, op_silu_mul_quantize_fp8_row;
 
 static inline ball op_input(const op_row *in, int tensor, int64_t i)
 {

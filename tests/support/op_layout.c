@@ -110,7 +110,8 @@ static void add_options(const tmaring_plan_options *o, char *text, size_t size)
                  {"release", o->release},     {"store", o->store},
                  {"scope", o->scope},         {"warps", o->warps_per_row},
                  {"lanes", o->lanes_per_row}, {"tile", o->tile_rows},
-                 {"piece", o->piece_cols},    {"workers", o->workers}};
+                 {"piece", o->piece_cols},    {"workers", o->workers},
+                 {"cluster", o->cluster}};
   for (size_t i = 0; i < sizeof options / sizeof options[0]; ++i) {
     const size_t used = strlen(text);
     if (options[i].value != TMARING_AUTO)

@@ -3,22 +3,17 @@
 
 #include "verdict.h"
 
-static ball settled_as(const op_row *in, int output, int64_t i, ball b)
+ball op_settled(const op_row *in, int output, int64_t i, ball b)
 {
   const double got = in->got[output][i];
   const int right = isfinite(got) && !isinf(b.e) && verdict_near(in->output_type[output], got, b.v, b.e);
   return right ? ball_exact(got) : b;
 }
 
-ball op_settled(const op_row *in, int output, int64_t i, ball b)
-{
-  return settled_as(in, output, i, b);
-}
-
 ball op_settled_unrounded(const op_row *in, int output, int64_t i, ball b)
 {
   const tmaring_dtype working = in->a.wide ? TMARING_F64 : TMARING_F32;
-  return in->output_type[output] == working ? settled_as(in, output, i, b) : b;
+  return in->output_type[output] == working ? op_settled(in, output, i, b) : b;
 }
 
 static ball mean_of_products(const op_row *in, const ball *x, const ball *y)

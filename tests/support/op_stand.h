@@ -37,7 +37,7 @@ const tmaring__op_entry *op_stand_entry(op_stand *d);
     run_##name(&v);                                                                                                    \
     tmaring_ops_reset();                                                                                               \
   }                                                                                                                    \
-  Test(suite, name##_cuda, .timeout = 300)                                                                             \
+  Test(suite, name##_cuda, .timeout = 900)                                                                             \
   {                                                                                                                    \
     venue v;                                                                                                           \
     VENUE_NEED_CUDA(&v);                                                                                               \

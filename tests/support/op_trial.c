@@ -116,7 +116,7 @@ static int compile(op_state *s)
   return 1;
 }
 
-static int plan(op_state *s)
+int op_plan(op_state *s)
 {
   const op_trial *t = s->trial;
   tmaring_tensor tensor[OP_MAX_TENSORS];
@@ -160,7 +160,7 @@ int op_begin(op_state *s, const op_trial *t, const venue *v)
 
 int op_ready(op_state *s)
 {
-  return plan(s) && op_furnish(s) && prepare(s);
+  return op_plan(s) && op_furnish(s) && prepare(s);
 }
 
 int op_open(op_state *s, const op_trial *t, const venue *v)

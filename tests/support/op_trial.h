@@ -92,9 +92,10 @@ typedef struct op_state {
 } op_state;
 
 /* Each returns 1, or 0 with the result set. op_close after op_begin and op_open, whatever they returned. op_open is
- * op_begin (the formula; tensors described), op_ready (the plan, memory, the kernel); between the two a test may
+ * op_begin (the formula; tensors described), op_ready (op_plan, op_furnish, the kernel); between the two a test may
  * describe tensors otherwise. */
 int op_begin(op_state *s, const op_trial *t, const venue *v);
+int op_plan(op_state *s); /* with the checker's proof */
 int op_ready(op_state *s);
 int op_open(op_state *s, const op_trial *t, const venue *v);
 int op_launch(op_state *s);   /* waits, and downloads */

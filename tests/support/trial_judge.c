@@ -17,14 +17,17 @@ typedef struct judge {
   double depth;
 } judge;
 
-/* Vector by halves, steps of a thread, lanes, warps; one more step for a frame that does not begin at a vector. */
+/* Vector by halves, steps of a thread, lanes, warps; one more step for a frame that does not begin at a vector. In a
+ * cluster the warps of all CTAs are joined 32 at a time, and then by lanes. */
 double trial_row_depth(const tmaring_args *args)
 {
   const tmaring_scope *s = &args->scope;
-  const int64_t per_step = (int64_t)s->vec << s->lanes_log2;
-  const int64_t steps =
-      tmaring_ceil_div(args->walk.cols, per_step * tmaring_max_i64(1, s->warps_per_row)) + args->walk.pieces;
-  return (double)(steps + 4 + s->lanes_log2 + s->warps_per_row);
+  const tmaring_walk *w = &args->walk;
+  const int64_t per_step = (int64_t)s->vec << s->lanes_log2, warps = tmaring_max_i64(1, s->warps_per_row);
+  const int64_t cols = tmaring_walk_shared(w) ? w->piece_cols : w->cols;
+  const int64_t steps = tmaring_ceil_div(cols, per_step * warps) + w->pieces;
+  const int64_t joins = tmaring_walk_shared(w) ? tmaring_ceil_div(warps * w->cluster, 32) + 5 : warps;
+  return (double)(steps + 4 + s->lanes_log2 + joins);
 }
 
 /* The rows of a chunk, at most; the partial results of a strand; the strands. */

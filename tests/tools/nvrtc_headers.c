@@ -1,6 +1,7 @@
 /* Compiles one file with NVRTC, without any include path: nvrtc_headers LIBNVRTC.SO OPTION... -- FILE HEADER...
  * The headers are handed over in memory, under each name by which one of them may include another. Prints the
- * compiler's log and exits 1 when FILE does not compile. Needs no GPU. */
+ * compiler's log, and exits 1 when FILE does not compile. NVRTC_CUBIN in the environment names a file for the machine
+ * code. Needs no GPU. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +17,8 @@ typedef struct compiler {
   int (*compile)(void *program, int count, const char *const *options);
   int (*log_size)(void *program, size_t *bytes);
   int (*log)(void *program, char *text);
+  int (*cubin_size)(void *program, size_t *bytes);
+  int (*cubin)(void *program, char *code);
   int (*destroy)(void **program);
 } compiler;
 
@@ -44,6 +47,8 @@ static int open_compiler(compiler *nvrtc, const char *path)
          find(library, "nvrtcCompileProgram", &nvrtc->compile, sizeof nvrtc->compile) &&
          find(library, "nvrtcGetProgramLogSize", &nvrtc->log_size, sizeof nvrtc->log_size) &&
          find(library, "nvrtcGetProgramLog", &nvrtc->log, sizeof nvrtc->log) &&
+         find(library, "nvrtcGetCUBINSize", &nvrtc->cubin_size, sizeof nvrtc->cubin_size) &&
+         find(library, "nvrtcGetCUBIN", &nvrtc->cubin, sizeof nvrtc->cubin) &&
          find(library, "nvrtcDestroyProgram", &nvrtc->destroy, sizeof nvrtc->destroy);
 }
 
@@ -93,6 +98,18 @@ static void print_log(const compiler *nvrtc, void *program)
   free(text);
 }
 
+static int write_cubin(const compiler *nvrtc, void *program, const char *path)
+{
+  size_t bytes = 0;
+  if (!path) return 1;
+  if (nvrtc->cubin_size(program, &bytes) != 0 || bytes == 0) return 0;
+  char *code = malloc(bytes);
+  FILE *file = fopen(path, "wb");
+  const int written = code && file && nvrtc->cubin(program, code) == 0 && fwrite(code, 1, bytes, file) == bytes;
+  free(code);
+  return file && fclose(file) == 0 && written;
+}
+
 static int compile_file(const compiler *nvrtc, const header_set *set, const char *path, int option_count,
                         const char *const *options)
 {
@@ -102,12 +119,14 @@ static int compile_file(const compiler *nvrtc, const header_set *set, const char
     printf("%s: could not be read or handed over\n", path);
     return 0;
   }
-  const int failed = nvrtc->compile(program, option_count, options);
-  if (failed) printf("%s: NVRTC status %d\n", path, failed);
-  if (failed) print_log(nvrtc, program);
+  const int result = nvrtc->compile(program, option_count, options);
+  if (result) printf("%s: NVRTC status %d\n", path, result);
+  print_log(nvrtc, program);
+  const int done = result == 0 && write_cubin(nvrtc, program, getenv("NVRTC_CUBIN"));
+  if (result == 0 && !done) printf("%s: no machine code could be written\n", path);
   nvrtc->destroy(&program);
   free(source);
-  return !failed;
+  return done;
 }
 
 int main(int argc, char **argv)

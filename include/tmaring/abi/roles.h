@@ -54,7 +54,7 @@
  *   ROLE_ACCUMULATE(e, fill, stage, iteration, pass)     this warp's part of a pass over its rows
  *   ROLE_PARTIAL(e, fill, iteration, pass)               cross-warp scopes: leave this warp's partial results
  *   ROLE_FINISH(e, fill, iteration, pass)                combine partial results, evaluate what follows from them
- *   ROLE_ROW_STORE(e, fill, iteration)                   store the [M] outputs of the finished rows; in a cluster rank 0
+ *   ROLE_ROW_STORE(e, fill, iteration)                   store the [M] outputs of the finished rows; cluster: rank 0
  *   ROLE_HAS_COLUMNS(e)                                  column reductions: tiles are chunks of rows
  *   ROLE_COLUMNS_BEGIN(e, fill)                          this warp's accumulators of the fill's columns start anew
  *   ROLE_COLUMNS_END(e, fill)                            and become partial results in the workspace */
@@ -169,8 +169,8 @@ ROLE_FN(tmaring_producer_run)(ROLE_ENV *e, tmaring_producer_frame *f)
 }
 
 /* Partial results have two buffers, used in turn. A round's are read after its barrier and before the reader arrives at
- * the next one; they are written over in the round after that, past this next barrier: where a warp writes, everybody has
- * read. This holds for the warps of a unit and for those of a cluster. */
+ * the next one; they are written over in the round after that, past this next barrier: where a warp writes, everybody
+ * has read. This holds for the warps of a unit and for those of a cluster. */
 ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_i32 first, last;
@@ -298,8 +298,8 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
 }
 
 /* A warp of a pipelined CTA: all warps compute, one thread also feeds the ring and stores. At the top of each step
- * every warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). The CTAs
- * of a cluster are pipelined: a barrier of the cluster takes every thread. They make the same trip, so that they meet at
+ * every warp has finished the previous fill (CTA barrier), or the issuer waits until they have (empty barrier). CTAs of
+ * a cluster are pipelined: a barrier of the cluster takes every thread. They make the same trip, so that they meet at
  * it equally often. */
 ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
 {

@@ -1,9 +1,10 @@
 /* The walk: which rows and columns a worker visits, and in which order.
  *
- * Words. A *worker* is a persistent CTA, or a cluster of them that share their rows. A *tile* is the unit of work that one worker owns: R whole rows, or one row
- * cut into pieces, or one piece of one row (spread). A *fill* is what one pass through a ring stage holds: a tile, or
- * one piece of the tile's row in one pass over it. A worker sees its tiles as *slots* 0, 1, 2, ...; where the split
- * does not divide, the last slots of the last workers are *surplus* and the policy says what happens to them.
+ * Words. A *worker* is a persistent CTA, or a cluster of them that share their rows. A *tile* is the unit of work that
+ * one worker owns: R whole rows, or one row cut into pieces, or one piece of one row (spread). A *fill* is what one
+ * pass through a ring stage holds: a tile, one piece of the tile's row in one pass over it, or one CTA's slice of it. A
+ * worker sees its tiles as *slots* 0, 1, 2, ...; where the split does not divide, the last slots of the last workers
+ * are *surplus* and the policy says what happens to them.
  *
  * Every static order is one arithmetic sequence per worker:
  *     order      first tile of worker c    step   slots

@@ -86,7 +86,8 @@ static __device__ __forceinline__ void tmaring_columns_add(unsigned char *row, c
 }
 
 template <class OP, int V, class E, class T>
-static __device__ __forceinline__ void tmaring_columns_take(E *e, const tmaring_column_place &place, const T *v, int col)
+static __device__ __forceinline__ void tmaring_columns_take(E *e, const tmaring_column_place &place, const T *v,
+                                                            int col)
 {
   if (e->view.columns_staged) {
     tmaring_columns_add<OP, V, TMARING_SHARED>(place.staged, v, col);
@@ -171,7 +172,7 @@ static __device__ __forceinline__ typename OP::value tmaring_strand(const tmarin
 /* Makes column output `output` of its partial results. */
 template <class OP, bool MEAN, int DTYPE>
 static __device__ __forceinline__ void tmaring_columns_finish(const tmaring_args *args, const tmaring_walk *walk,
-                                                            int output)
+                                                              int output)
 {
   typedef typename OP::value T;
   __shared__ T strand[TMARING_COLUMN_STRANDS][32];

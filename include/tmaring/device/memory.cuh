@@ -25,9 +25,9 @@ template <tmaring_space SPACE> static __device__ __forceinline__ constexpr bool 
 
 #define TMARING_LOAD_GLOBAL(text, outputs, p)                                                                          \
   if (SPACE == TMARING_READ_ONLY) {                                                                                    \
-    asm volatile("ld.global.nc." text : outputs : "l"(p));                                                             \
+    asm volatile("ld.global.nc." text:outputs : "l"(p));                                                               \
   } else {                                                                                                             \
-    asm volatile("ld.global." text : outputs : "l"(p));                                                                \
+    asm volatile("ld.global." text:outputs : "l"(p));                                                                  \
   }
 #define TMARING_OUT_2(a, b)       "=r"(a), "=r"(b)
 #define TMARING_OUT_4(a, b, c, d) "=r"(a), "=r"(b), "=r"(c), "=r"(d)

@@ -236,8 +236,7 @@ template <class OP, class E>
 static __device__ __forceinline__ void tmaring_leave_partial(E *e, int flip, int slot, typename OP::state s)
 {
   typedef typename OP::value T;
-  if (e->lane == 0)
-    OP::put(tmaring_scratch<T>(e, flip, slot, e->warp), tmaring_cta_consumer_warps(&e->view.cta), s);
+  if (e->lane == 0) OP::put(tmaring_scratch<T>(e, flip, slot, e->warp), tmaring_cta_consumer_warps(&e->view.cta), s);
 }
 
 /* Joins the partial results of a unit's warps in order. */

@@ -63,8 +63,7 @@ struct tmaring_reach {
 };
 
 /* `aligned`: every tensor of the loop is aligned at the frame's vectors. */
-template <int V>
-static __device__ __forceinline__ tmaring_reach tmaring_row_reach(const tmaring_span &s, bool aligned)
+template <int V> static __device__ __forceinline__ tmaring_reach tmaring_row_reach(const tmaring_span &s, bool aligned)
 {
   tmaring_reach r;
   r.begin = s.phase > 0 ? 1 : 0;
@@ -76,8 +75,8 @@ static __device__ __forceinline__ tmaring_reach tmaring_row_reach(const tmaring_
 /* The same where lanes work together within the loop (groups of columns; fixed frames): all lanes of the warp take as
  * many steps and agree about each, so that lanes without a vector, or without a row, take part. */
 template <int V, class E>
-static __device__ __forceinline__ tmaring_reach tmaring_warp_reach(E *e, const tmaring_fill *fill, const tmaring_span &s,
-                                                                   bool aligned)
+static __device__ __forceinline__ tmaring_reach tmaring_warp_reach(E *e, const tmaring_fill *fill,
+                                                                   const tmaring_span &s, bool aligned)
 {
   const tmaring_i32 lanes = tmaring_scope_lanes(&e->view.scope), own = e->lane & (lanes - 1);
   const tmaring_i32 whole = __all_sync(0xffffffffu, s.active && aligned) ? fill->cols / V : 0;
@@ -112,28 +111,24 @@ static __device__ __forceinline__ tmaring_reach tmaring_warp_reach(E *e, const t
 
 /* ---- [N] inputs ---- */
 
-/* Consumers copy the [N] inputs that are kept in shared memory; a barrier among them must follow. */
-template <class E> static __device__ __forceinline__ void tmaring_vectors_stage(E *e)
+/* Consumers copy [N] input k, where it is kept in shared memory; a barrier among them must follow. */
+template <int DTYPE, class E> static __device__ __forceinline__ void tmaring_stage_vector(E *e, int k)
 {
+  const tmaring_vector *vector = &e->args->vector[k];
+  if (vector->smem == TMARING_NOT_STAGED) return;
   const int threads = tmaring_cta_consumer_threads(&e->view.cta), index = e->warp * 32 + e->lane;
-  for (int k = 0; k < e->args->vector_count; ++k) {
-    const tmaring_vector *vector = &e->args->vector[k];
-    if (vector->smem == TMARING_NOT_STAGED) continue;
-    const unsigned char *from = reinterpret_cast<const unsigned char *>(vector->base);
-    unsigned char *to = tmaring_shared + vector->smem;
-    const int bytes = e->walk.cols * (int)tmaring_dtype_bytes(vector->dtype);
-    const int whole = (vector->base & 15) == 0 ? bytes / 16 : 0;
+  const unsigned char *from = reinterpret_cast<const unsigned char *>(vector->base);
+  unsigned char *to = tmaring_shared + vector->smem;
+  constexpr int unit = tmaring_bytes<DTYPE>();
+  const int whole = (vector->base & 15) == 0 ? e->walk.cols / (16 / unit) : 0;
 #pragma unroll 4
-    for (int i = index; i < whole; i += threads) {
-      reinterpret_cast<uint4 *>(to)[i] = reinterpret_cast<const uint4 *>(from)[i];
-    }
-    if ((vector->base & 1) == 0 && bytes % 2 == 0) {
-      for (int i = whole * 8 + index; i < bytes / 2; i += threads) {
-        reinterpret_cast<tmaring_u16 *>(to)[i] = reinterpret_cast<const tmaring_u16 *>(from)[i];
-      }
-    } else {
-      for (int i = whole * 16 + index; i < bytes; i += threads) to[i] = from[i];
-    }
+  for (int i = index; i < whole; i += threads)
+    reinterpret_cast<uint4 *>(to)[i] = reinterpret_cast<const uint4 *>(from)[i];
+#pragma unroll 4
+  for (int i = whole * (16 / unit) + index; i < e->walk.cols; i += threads) {
+    tmaring_u32 w[2];
+    tmaring_read<unit, TMARING_GLOBAL>(w, from + i * unit);
+    tmaring_write<unit, TMARING_SHARED>(to + i * unit, w);
   }
 }
 

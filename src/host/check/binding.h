@@ -57,6 +57,8 @@
     if (!passed(e, (f)->sync)) return TMARING__BLOCKED;                                                                \
   } while (0)
 
+#define TMARING__BARRIER_OF(f, whom) TMARING__BARRIER(f, tmaring__role_arrive_##whom, tmaring__role_passed_##whom)
+
 #define ROLE_CALL(f, call)                                                                                             \
   do {                                                                                                                 \
     (f)->pc = __LINE__;                                                                                                \
@@ -107,9 +109,9 @@
 #define ROLE_RELEASE_OTHERS(e, stage)                    TMARING__VISIBLE(tmaring__role_release_others(e, stage))
 #define ROLE_RELEASE_STORER(e, stage)                    TMARING__VISIBLE(tmaring__role_release_storer(e, stage))
 #define ROLE_WARP_SYNC(e)                                ((void)0) /* an actor is a whole warp */
-#define ROLE_GROUP_SYNC(f, e)                            TMARING__BARRIER(f, tmaring__role_arrive_group, tmaring__role_passed_group)
-#define ROLE_CTA_SYNC(f, e)                              TMARING__BARRIER(f, tmaring__role_arrive_cta, tmaring__role_passed_cta)
-#define ROLE_CLUSTER_SYNC(f, e)                          TMARING__BARRIER(f, tmaring__role_arrive_cluster, tmaring__role_passed_cluster)
+#define ROLE_GROUP_SYNC(f, e)                            TMARING__BARRIER_OF(f, group)
+#define ROLE_CTA_SYNC(f, e)                              TMARING__BARRIER_OF(f, cta)
+#define ROLE_CLUSTER_SYNC(f, e)                          TMARING__BARRIER_OF(f, cluster)
 #define ROLE_TICKET_PUT(e, stage, tile)                  tmaring__role_ticket_put(e, stage, tile)
 #define ROLE_TICKET_GET(e, stage, tile)                  tmaring__role_ticket_get(e, stage, tile)
 #define ROLE_TICKET_CLAIM(e, tile)                       TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))

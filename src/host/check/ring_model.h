@@ -231,7 +231,8 @@ typedef struct tmaring__team {
 tmaring_status tmaring__ring_prepare(tmaring__ring *ring);
 /* The state in which a CTA starts: barriers initialised, every actor at its first primitive. */
 void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault);
-/* A team of CTAs like this prepared ring; it is not to be moved. Their states are to be one block, count * ring->bytes. */
+/* A team of CTAs like this prepared ring; it is not to be moved. Their states are to be one block, of
+ * count * ring->bytes. */
 void tmaring__team_make(tmaring__team *team, const tmaring__ring *ring);
 /* Starts every CTA, and points the team at the block and at the place for a fault; budgets unlimited. */
 void tmaring__team_start(tmaring__team *team, tmaring__ring_state *states, tmaring__fault_note *fault);

@@ -76,8 +76,8 @@ static int sweep(tmaring__env *env, uint32_t points)
   return moved;
 }
 
-/* 0: nobody can move, and no copy can change that. In a cluster the barrier may be what all wait for: then copies stay in
- * flight. */
+/* 0: nobody can move, and no copy can change that. In a cluster the barrier may be what all wait for: then copies stay
+ * in flight. */
 static int lazy_turn(tmaring__env *env, uint64_t *seed)
 {
   (void)seed;

@@ -11,8 +11,9 @@
 
 #define TMARING__LAZY 0ull
 
-/* Plays a started team on for a while: YIELDED, or DONE when its CTAs have ended or a fault is up. `seed`: TMARING__LAZY,
- * or the state of the random numbers, which moves on. Several workers are interleaved by calling this in turn. */
+/* Plays a started team on for a while: YIELDED, or DONE when its CTAs have ended or a fault is up. `seed`:
+ * TMARING__LAZY, or the state of the random numbers, which moves on. Several workers are interleaved by calling this in
+ * turn. */
 tmaring__outcome tmaring__schedule_turn(tmaring__team *team, uint64_t *seed);
 /* Starts the ring, with its peers where it is one of a cluster, and plays it to its end. ERROR_CHECK when a fault came
  * up, with its text as the detail; *steps and *copies, which may be NULL, grow by what was played. */

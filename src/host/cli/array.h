@@ -20,8 +20,8 @@ typedef struct tmaring__array {
   tmaring__file_view file; /* what it was read from; empty: nothing */
 } tmaring__array;
 
-/* Bytes that dtype and shape come to: 1, or 0 where they or an extent's product pass 2^63 - 1. An extent of 0 counts as 1
- * there, so that every product of some extents is in range. */
+/* Bytes that dtype and shape come to: 1, or 0 where they or an extent's product pass 2^63 - 1. An extent of 0 counts
+ * as 1 there, so that every product of some extents is in range. */
 int tmaring__array_measure(const tmaring__array *array, size_t *bytes);
 /* Elements; rows of a matrix whose leading dimensions are folded into one; its columns. An array of one dimension has
  * one row. */
@@ -33,7 +33,8 @@ void tmaring__array_shape_text(const tmaring__array *array, char *out, size_t ca
 
 /* Allocates data for dtype and shape, and sets bytes. ERROR_MEMORY, or ERROR_CAPACITY. */
 tmaring_status tmaring__array_allocate(tmaring__array *array);
-/* Copies the data out of the file into memory of its own and closes the file. ERROR_MEMORY; the array stays as it was. */
+/* Copies the data out of the file into memory of its own and closes the file. ERROR_MEMORY; the array stays as it was.
+ */
 tmaring_status tmaring__array_detach(tmaring__array *array);
 void tmaring__array_free(tmaring__array *array);
 

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A floating-point type: significant bits (the hidden one included), exponent of its smallest normal number, and largest
- * finite number. */
+/* A floating-point type: significant bits (the hidden one included), exponent of its smallest normal number, and
+ * largest finite number. */
 typedef struct format {
   int bits, lowest;
   double largest;
@@ -43,8 +43,8 @@ static int exponent_of(double value)
   return (int)(bits >> 52 & 2047) - 1023;
 }
 
-/* Value of a code with `fraction` bits after the hidden one, whose exponent 0 stands for subnormals; NaN and infinity are
- * the caller's. */
+/* Value of a code with `fraction` bits after the hidden one, whose exponent 0 stands for subnormals; NaN and infinity
+ * are the caller's. */
 static double decode(uint32_t code, int fraction, int exponent_bits)
 {
   const int bias = (1 << (exponent_bits - 1)) - 1, exponent = (int)(code >> fraction) & ((1 << exponent_bits) - 1);

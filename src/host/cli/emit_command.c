@@ -9,7 +9,7 @@
 static int print_source(const tmaring__job *job)
 {
   tmaring__text source = {NULL, 0, 0, 0};
-  const tmaring_status status = tmaring__plan_source(job->plan, &source);
+  const tmaring_status status = tmaring__plan_listing(job->plan, &source);
   if (status != TMARING_OK) return tmaring__complain(status, "emit");
   fwrite(source.data, 1, source.length, stdout);
   tmaring__text_free(&source);

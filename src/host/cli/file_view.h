@@ -19,8 +19,8 @@ tmaring_status tmaring__file_view_open(tmaring__file_view *view, const char *pat
                                        size_t start_bytes);
 void tmaring__file_view_close(tmaring__file_view *view);
 
-/* A mapped file that someone cuts short while it is read stops the process: from now on with a message and the exit code
- * for files. */
+/* A mapped file that someone cuts short while it is read stops the process: from now on with a message and the exit
+ * code for files. */
 void tmaring__file_view_guard(void);
 
 /* Puts a path in front of the thread's last detail; returns the status. */

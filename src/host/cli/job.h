@@ -33,8 +33,8 @@ int tmaring__job_plan(tmaring__job *job);
 
 /* Fills a tensor's rows and cols from its parameter's shape, and M and N of the job. */
 void tmaring__job_set_extent(tmaring__job *job, int32_t index);
-/* Gives types to the tensors that have none yet. An op of the catalogue says the usual ones; [M,N] outputs take the first
- * [M,N] (or [M,2N]) input's; other outputs are f32, and f64 where the formula runs in double. */
+/* Gives types to the tensors that have none yet. An op of the catalogue says the usual ones; [M,N] outputs take the
+ * first [M,N] (or [M,2N]) input's; other outputs are f32, and f64 where the formula runs in double. */
 void tmaring__job_complete_types(tmaring__job *job);
 /* Index of the tensor that a binding names, or -1 after a message; `kind` is -1 for any, 0 for inputs, 1 for outputs.
  */

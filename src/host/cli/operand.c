@@ -55,8 +55,8 @@ int tmaring__operands_load(tmaring__operands *operands, tmaring__job *job)
   return code;
 }
 
-/* Largest power of two, up to 16, that the address is a multiple of; 16 also where elements themselves lie askew, for then
- * they are copied. */
+/* Largest power of two, up to 16, that the address is a multiple of; 16 also where elements themselves lie askew, for
+ * then they are copied. */
 static uint32_t alignment_of(const tmaring__array *array)
 {
   const uintptr_t address = (uintptr_t)array->data;

@@ -12,11 +12,11 @@ typedef struct tmaring__operands {
 
 /* Each returns 0, or an exit code after a message. tmaring__operands_free in either case. */
 
-/* Opens the inputs, takes M and N from them, and makes room for the outputs, filled with bytes 0xff (NaN) so that an element
- * that nothing writes is seen. Then the types of all tensors are known. */
+/* Opens the inputs, takes M and N from them, and makes room for the outputs, filled with bytes 0xff (NaN) so that an
+ * element that nothing writes is seen. Then the types of all tensors are known. */
 int tmaring__operands_load(tmaring__operands *operands, tmaring__job *job);
-/* Describes all tensors in the job for a backend: the cpu backend works on the files' own memory, wherever its elements lie,
- * cuda on aligned copies. */
+/* Describes all tensors in the job for a backend: the cpu backend works on the files' own memory, wherever its
+ * elements lie, cuda on aligned copies. */
 void tmaring__operands_describe(const tmaring__operands *operands, tmaring__job *job, int32_t backend);
 /* For a launch on the host: copies the inputs that are less aligned than the plan needs, and says so. */
 int tmaring__operands_align(tmaring__operands *operands, const tmaring__job *job);

@@ -1,5 +1,5 @@
-/* M and N from the shapes of the inputs. Nothing is reshaped by guess: [N] and [M] are files of one dimension; of the others
- * the last dimension is a row, and those before it are folded into rows. */
+/* M and N from the shapes of the inputs. Nothing is reshaped by guess: [N] and [M] are files of one dimension; of the
+ * others the last dimension is a row, and those before it are folded into rows. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -52,8 +52,9 @@ static int set_path(tmaring__request *request, tmaring__binding *entry, const ch
   return tmaring__complain(tmaring__fail(TMARING_ERROR_MEMORY, "out of memory"), request->command);
 }
 
-/* FILE.safetensors:TENSOR, where the name begins after the first colon that follows the ending and runs to the end, its own
- * colons included. FILE[:TYPE], where only a known type after the last colon is one, for file names have colons too. */
+/* FILE.safetensors:TENSOR, where the name begins after the first colon that follows the ending and runs to the end,
+ * its own colons included. FILE[:TYPE], where only a known type after the last colon is one, for file names have
+ * colons too. */
 static int set_file(tmaring__request *request, tmaring__binding *entry, const char *text)
 {
   const size_t length = strlen(text), ending = sizeof SAFETENSORS - 1;

@@ -19,30 +19,39 @@ static const char *const builtin_formula[] = {
 
 static const tmaring_dtype builtin_dtype[] = {TMARING_F32, TMARING_F16, TMARING_BF16};
 
-/* M, N, alignment in bytes (raised to the element size): per-head rows, hidden rows, odd rows, long rows. */
+/* M, N, alignment in bytes (raised to the element size). */
 typedef struct builtin_shape {
   int64_t rows, cols;
   uint32_t alignment;
-  const char *ops; /* names of ops, and of groups of ops */
 } builtin_shape;
 
 static const builtin_shape formula_shape[] = {
-    {1048573, 256, 16, ""},
-    {16384, 4096, 16, ""},
-    {8191, 769, 1, ""},
-    {1024, 151936, 16, ""},
+    {1048573, 256, 16},
+    {16384, 4096, 16},
+    {8191, 769, 1},
+    {1024, 151936, 16},
 };
 
-/* The ops of the catalogue, in the types that it says. Calls plan without a hint of M. What is rare is left out, so that
- * all of it stays within 400 kernels and 12 MB. */
-static const builtin_shape op_shape[] = {
-    {0, 128, 16,
-     "row column softmax gated rmsnorm rmsnorm_hf rmsnorm_gemma layernorm quantize_fp8 quantize_fp8_row "
-     "quantize_fp8_group quantize_i8_row silu_mul_quantize_fp8_row dequantize_fp8_row"},
-    {0, 4096, 16, "pointwise row column norm softmax gated quantize gradient"},
-    {0, 769, 1, "add mul copy cast row_sum row_max row_argmax rmsnorm add_rmsnorm layernorm softmax"},
-    {0, 151936, 16, "softmax"},
-    {0, 151937, 1, "softmax"},
+/* The ops of the catalogue, in the types that it says, for N that servers have. Calls plan without a hint of M. What is
+ * rare is left out, so that all of it stays within 400 kernels and 12 MB. */
+typedef struct builtin_sizes {
+  const char *ops; /* names of ops, and of groups of ops */
+  uint32_t alignment;
+  int64_t cols[14]; /* ends with 0 */
+} builtin_sizes;
+
+static const builtin_sizes op_sizes[] = {
+    {"pointwise row column norm softmax gated quantize gradient",
+     16,
+     {2048, 2880, 3584, 4096, 5120, 5376, 6144, 7168, 8192, 12288, 16384, 18432}},
+    {"row column softmax gated rmsnorm rmsnorm_hf rmsnorm_gemma layernorm quantize_fp8 quantize_fp8_row "
+     "quantize_fp8_group quantize_i8_row silu_mul_quantize_fp8_row dequantize_fp8_row",
+     16,
+     {64, 128, 256, 768}},
+    {"gated silu_mul_quantize_fp8_row", 16, {1536, 14336, 28672}},
+    {"add mul copy cast row_sum row_max row_argmax rmsnorm add_rmsnorm layernorm softmax", 1, {111, 500, 769}},
+    {"softmax", 16, {32000, 128256, 131072, 151936, 262144}},
+    {"softmax", 1, {151937}},
 };
 
 /* The op `cast`: from, to. */

@@ -2,7 +2,7 @@
  *
  *   tmaring-builtin OUTPUT.c          writes the table, and the kernels to OUTPUT.bin, which it takes in
  *   tmaring-builtin --cubins FOLDER   writes one file per kernel instead, to look at
- *   tmaring-builtin --sizes           prints kernels and bytes of each op
+ *   tmaring-builtin --sizes           prints kernels and bytes of each op, and bytes as packed
  *
  * Kernels that are in the cache (TMARING_CACHE_DIR) are taken from there, the others are compiled by as many processes
  * as there are processors. */
@@ -20,6 +20,7 @@
 #include "code_cache.h"
 #include "code_store.h"
 #include "nvrtc.h"
+#include "pack.h"
 #include "tmaring/ops.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -30,6 +31,8 @@ static struct kernel {
   tmaring__text source;
   const char *origin; /* what asked for it first: an op, or a formula */
   tmaring__cache_entry code;
+  void *packed;
+  size_t packed_bytes;
 } kernel[MAX_KERNELS];
 static size_t kernel_count;
 
@@ -143,12 +146,16 @@ static int has_word(const char *list, const char *word)
   return 0;
 }
 
-static tmaring_status add_op_shapes(const tmaring_op_info *op, const tmaring_formula *formula, tmaring_dtype call,
-                                    tmaring_dtype output)
+static tmaring_status add_op_sizes(const tmaring_op_info *op, const tmaring_formula *formula, tmaring_dtype call,
+                                   tmaring_dtype output)
 {
-  for (size_t s = 0; s < COUNT(op_shape); ++s) {
-    if (has_word(op_shape[s].ops, op->group) || has_word(op_shape[s].ops, op->name))
-      TMARING__TRY(add_op_plan(op, formula, call, output, &op_shape[s]));
+  for (size_t s = 0; s < COUNT(op_sizes); ++s) {
+    const builtin_sizes *sizes = &op_sizes[s];
+    if (!has_word(sizes->ops, op->group) && !has_word(sizes->ops, op->name)) continue;
+    for (const int64_t *cols = sizes->cols; *cols > 0; ++cols) {
+      const builtin_shape shape = {0, *cols, sizes->alignment};
+      TMARING__TRY(add_op_plan(op, formula, call, output, &shape));
+    }
   }
   return TMARING_OK;
 }
@@ -156,10 +163,10 @@ static tmaring_status add_op_shapes(const tmaring_op_info *op, const tmaring_for
 static tmaring_status add_op_types(const tmaring_op_info *op, const tmaring_formula *formula)
 {
   for (int32_t d = 0; d < TMARING_DTYPE_COUNT; ++d) {
-    if (op->ahead >> d & 1) TMARING__TRY(add_op_shapes(op, formula, (tmaring_dtype)d, (tmaring_dtype)d));
+    if (op->ahead >> d & 1) TMARING__TRY(add_op_sizes(op, formula, (tmaring_dtype)d, (tmaring_dtype)d));
   }
   for (size_t c = 0; c < COUNT(builtin_cast) && strcmp(op->name, "cast") == 0; ++c)
-    TMARING__TRY(add_op_shapes(op, formula, builtin_cast[c][0], builtin_cast[c][1]));
+    TMARING__TRY(add_op_sizes(op, formula, builtin_cast[c][0], builtin_cast[c][1]));
   return TMARING_OK;
 }
 
@@ -219,10 +226,17 @@ static int compile_all(void)
   return good;
 }
 
+static int pack_kernel(struct kernel *k)
+{
+  k->packed = malloc(pack_bound(k->code.bytes));
+  if (k->packed) k->packed_bytes = pack(k->code.cubin, k->code.bytes, k->packed);
+  return k->packed_bytes > 0;
+}
+
 static int read_all(void)
 {
   for (size_t i = 0; i < kernel_count; ++i) {
-    if (tmaring__cache_read(kernel[i].key, kernel[i].source.data, &kernel[i].code)) continue;
+    if (tmaring__cache_read(kernel[i].key, kernel[i].source.data, &kernel[i].code) && pack_kernel(&kernel[i])) continue;
     fprintf(stderr, "tmaring-builtin: %s: a kernel is not in the cache; needs a folder that can be written\n",
             kernel[i].origin);
     return 0;
@@ -245,38 +259,27 @@ static int compile_and_read(void)
 
 /* ---- output ---- */
 
-#define ALIGNMENT 64
-static size_t padded(size_t bytes)
-{
-  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static int write_code(const char *path)
 {
-  static const char zero[ALIGNMENT];
   FILE *file = fopen(path, "wb");
   if (!file) return 0;
-  for (size_t i = 0; i < kernel_count; ++i) {
-    const tmaring__cache_entry *c = &kernel[i].code;
-    fwrite(c->cubin, 1, c->bytes, file);
-    fwrite(zero, 1, padded(c->bytes) - c->bytes, file);
-  }
+  for (size_t i = 0; i < kernel_count; ++i) fwrite(kernel[i].packed, 1, kernel[i].packed_bytes, file);
   const int good = !ferror(file);
   return fclose(file) == 0 && good;
 }
 
-/* The assembler takes the bytes in: as initialisers they would keep a compiler busy for minutes. */
+/* The assembler takes the bytes in: as initialisers they would keep a compiler busy for long. */
 static void write_head(FILE *file, const char *code_path)
 {
-  fprintf(
-      file,
-      "#include <stddef.h>\n#include <stdint.h>\n\n"
-      "struct tmaring__builtin {\n  uint64_t key[2];\n  const unsigned char *cubin;\n  size_t bytes;\n};\n"
-      "extern const struct tmaring__builtin tmaring__builtins[];\nextern const size_t tmaring__builtin_count;\n"
-      "extern const unsigned char tmaring__builtin_code[] __attribute__((visibility(\"hidden\")));\n\n"
-      "__asm__(\".pushsection .rodata\\n.balign %d\\n.globl tmaring__builtin_code\\n\"\n"
-      "        \".hidden tmaring__builtin_code\\ntmaring__builtin_code:\\n.incbin \\\"%s\\\"\\n.popsection\\n\");\n\n",
-      ALIGNMENT, code_path);
+  fprintf(file,
+          "#include <stddef.h>\n#include <stdint.h>\n\n"
+          "struct tmaring__builtin {\n  uint64_t key[2];\n  const unsigned char *packed;\n"
+          "  size_t packed_bytes, bytes;\n};\n"
+          "extern const struct tmaring__builtin tmaring__builtins[];\nextern const size_t tmaring__builtin_count;\n"
+          "extern const unsigned char tmaring__builtin_code[] __attribute__((visibility(\"hidden\")));\n\n"
+          "__asm__(\".pushsection .rodata\\n.globl tmaring__builtin_code\\n.hidden tmaring__builtin_code\\n\"\n"
+          "        \"tmaring__builtin_code:\\n.incbin \\\"%s\\\"\\n.popsection\\n\");\n\n",
+          code_path);
 }
 
 static int write_table(const char *path)
@@ -291,9 +294,10 @@ static int write_table(const char *path)
   write_head(file, code_path);
   fprintf(file, "const struct tmaring__builtin tmaring__builtins[] = {\n");
   for (size_t i = 0; i < kernel_count; ++i) {
-    fprintf(file, "    {{0x%llxull, 0x%llxull}, tmaring__builtin_code + %zu, %zu},\n",
-            (unsigned long long)kernel[i].key[0], (unsigned long long)kernel[i].key[1], offset, kernel[i].code.bytes);
-    offset += padded(kernel[i].code.bytes);
+    const struct kernel *k = &kernel[i];
+    fprintf(file, "    {{0x%llxull, 0x%llxull}, tmaring__builtin_code + %zu, %zu, %zu},\n",
+            (unsigned long long)k->key[0], (unsigned long long)k->key[1], offset, k->packed_bytes, k->code.bytes);
+    offset += k->packed_bytes;
   }
   fprintf(file, "};\nconst size_t tmaring__builtin_count = %zu;\n", kernel_count);
   return fclose(file) == 0;
@@ -312,23 +316,29 @@ static int write_cubins(const char *folder)
   return 1;
 }
 
+typedef struct totals {
+  size_t kernels, bytes, packed_bytes;
+} totals;
+
+static totals add_up(size_t first, size_t end)
+{
+  totals t = {end - first, 0, 0};
+  for (size_t i = first; i < end; ++i) {
+    t.bytes += kernel[i].code.bytes;
+    t.packed_bytes += kernel[i].packed_bytes;
+  }
+  return t;
+}
+
 /* Kernels of one origin lie together. */
 static int print_sizes(void)
 {
   for (size_t i = 0, next; i < kernel_count; i = next) {
-    size_t bytes = 0;
-    for (next = i; next < kernel_count && kernel[next].origin == kernel[i].origin; ++next)
-      bytes += kernel[next].code.bytes;
-    printf("%-32s %4zu kernels %9zu bytes\n", kernel[i].origin, next - i, bytes);
+    for (next = i; next < kernel_count && kernel[next].origin == kernel[i].origin;) ++next;
+    const totals t = add_up(i, next);
+    printf("%-32s %4zu kernels %9zu bytes %9zu packed\n", kernel[i].origin, t.kernels, t.bytes, t.packed_bytes);
   }
   return 1;
-}
-
-static size_t total_bytes(void)
-{
-  size_t bytes = 0;
-  for (size_t i = 0; i < kernel_count; ++i) bytes += kernel[i].code.bytes;
-  return bytes;
 }
 
 static int write_output(int argc, char **argv)
@@ -362,6 +372,8 @@ int main(int argc, char **argv)
     return 1;
   }
   if (!compile_and_read() || !write_output(argc, argv)) return 1;
-  printf("%zu kernels, %zu bytes of cubins, NVRTC %d.%d\n", kernel_count, total_bytes(), major, minor);
+  const totals t = add_up(0, kernel_count);
+  printf("%zu kernels, %zu bytes of cubins, %zu packed, NVRTC %d.%d\n", t.kernels, t.bytes, t.packed_bytes, major,
+         minor);
   return 0;
 }

@@ -10,6 +10,7 @@
 #include "embedded.h"
 #include "emit.h"
 #include "nvrtc.h"
+#include "unpack.h"
 
 /* Part of the key beside the sources: what the code is compiled for. */
 static const char target[] = "tmaring " TMARING_VERSION_STRING " sm_90a";
@@ -31,25 +32,44 @@ void tmaring__code_key(const char *source, uint64_t key[2])
   key[1] = hash.low64;
 }
 
-tmaring_status tmaring__plan_source(const tmaring_plan *plan, tmaring__text *source)
+static tmaring_status emit(const tmaring_plan *plan, const tmaring_formula *names, tmaring__text *source)
 {
   tmaring__kernel_spec spec;
   tmaring__kernel_spec_of(&spec, plan);
+  spec.names = names;
   tmaring__emit(source, &spec);
   if (tmaring__text_failed(source))
     return tmaring__fail(TMARING_ERROR_MEMORY, "source: could not allocate the generated text");
   return TMARING_OK;
 }
 
-static int find_builtin(const uint64_t key[2], tmaring__machine_code *code)
+tmaring_status tmaring__plan_source(const tmaring_plan *plan, tmaring__text *source)
+{
+  return emit(plan, NULL, source);
+}
+
+tmaring_status tmaring__plan_listing(const tmaring_plan *plan, tmaring__text *source)
+{
+  return emit(plan, plan->formula, source);
+}
+
+static const struct tmaring__builtin *find_builtin(const uint64_t key[2])
 {
   for (size_t i = 0; i < tmaring__builtin_count; ++i) {
     const struct tmaring__builtin *b = &tmaring__builtins[i];
-    if (b->key[0] != key[0] || b->key[1] != key[1]) continue;
-    *code = (tmaring__machine_code){b->cubin, b->bytes, TMARING__CODE_BUILTIN, NULL};
-    return 1;
+    if (b->key[0] == key[0] && b->key[1] == key[1]) return b;
   }
-  return 0;
+  return NULL;
+}
+
+static tmaring_status take_builtin(const struct tmaring__builtin *builtin, tmaring__machine_code *code)
+{
+  void *cubin = malloc(builtin->bytes);
+  if (!cubin) return tmaring__fail(TMARING_ERROR_MEMORY, "cubin: could not allocate %zu bytes", builtin->bytes);
+  *code = (tmaring__machine_code){cubin, builtin->bytes, TMARING__CODE_BUILTIN, cubin};
+  if (tmaring__unpack(cubin, builtin->bytes, builtin->packed, builtin->packed_bytes)) return TMARING_OK;
+  free(cubin);
+  return tmaring__fail(TMARING_ERROR_INTERNAL, "built-in kernel: cannot be unpacked; the library's file is damaged");
 }
 
 /* An entry of another NVRTC than this machine's is compiled anew; without one any entry serves. The library is opened
@@ -72,7 +92,9 @@ tmaring_status tmaring__machine_code_find(const char *source, int debug, tmaring
   uint64_t key[2];
   tmaring__cache_entry made = {0};
   tmaring__code_key(source, key);
-  if (find_builtin(key, code) || find_cached(key, source, code)) return TMARING_OK;
+  const struct tmaring__builtin *builtin = find_builtin(key);
+  if (builtin) return take_builtin(builtin, code);
+  if (find_cached(key, source, code)) return TMARING_OK;
   TMARING__TRY(tmaring__nvrtc_compile(source, debug, &made.cubin, &made.bytes));
   made.compiler = tmaring__nvrtc_present();
   tmaring__cache_write(key, source, &made);

@@ -71,7 +71,8 @@ static void emit_members(const tmaring__emitter *m)
 static void emit_begin(const tmaring__emitter *m)
 {
   ADD("\n  template <class E> __device__ __forceinline__ void begin(E *e)\n  {\n    flip = 0;\n");
-  if (m->program->vector_count > 0) ADD("    tmaring_vectors_stage(e);\n");
+  for (int32_t i = 0; m->spec->vectors_staged != 0 && i < m->program->vector_count; ++i)
+    ADD("    tmaring_stage_vector<%s>(e, %d);\n", tmaring__emit_dtype(m->spec->vector[i]), (int)i);
   tmaring__emit_launch_values(m);
   ADD("  }\n");
 }

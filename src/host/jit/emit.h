@@ -13,8 +13,7 @@ typedef struct tmaring__kernel_spec {
   int32_t whole;          /* rows are never cut into pieces */
   int32_t vectors_staged; /* [N] inputs: 1 read from shared memory, 0 from global memory, -1 either */
   int32_t columns_staged; /* accumulators of column reductions: 1 in shared memory, 0 in the workspace, -1 either */
-  int32_t held_steps;     /* they are in registers, for so many vectors per thread; 0: in memory */
-  int32_t held_full;      /* 1: every thread holds as many, whole ones, of every row */
+  int32_t held_steps;     /* they are in registers, of up to so many vectors per thread; 0: in memory */
   tmaring_dtype input[TMARING_MAX_STREAMS], output[TMARING_MAX_STREAMS];
   int32_t vector_aligned[TMARING_MAX_VECTORS]; /* [N] inputs that start at 16 bytes */
   tmaring_dtype vector[TMARING_MAX_VECTORS], row_scalar[TMARING_MAX_VECTORS], row_output[TMARING_MAX_VECTORS];

@@ -168,20 +168,23 @@ static void emit_ragged_loop(const tmaring__emitter *m, const tmaring__loop *loo
       (int)loop->pass);
 }
 
-/* Step k has accumulators of its own: all are written out. */
+/* Step k has accumulators of its own: all steps are written out. Where there are as many, none asks for the end. */
 static void emit_counted_loop(const tmaring__emitter *m, const tmaring__loop *loop, int plain)
 {
   const int pass = (int)loop->pass;
-  if (plain && m->spec->held_full) ADD("      if (s.active) {\n");
-  ADD("#pragma unroll\n      for (int k = 0; k < kHeld; ++k) {\n        const int i = s.start + k * s.stride;\n");
-  if (!plain) {
-    ADD("        if (i >= reach.begin && i < reach.whole) {\n          step%d<true>(e, fill, s, at, i, k);\n"
-        "        } else if (i < reach.end) {\n          step%d<false>(e, fill, s, at, i, k);\n        }\n",
-        pass, pass);
+  const char *head = "#pragma unroll\n        for (int k = 0; k < kHeld; ++k) {\n";
+  if (plain) {
+    ADD("      if (s.start + (kHeld - 1) * s.stride < s.end) {\n%s"
+        "          step%d<true>(e, fill, s, at, s.start + k * s.stride, k);\n        }\n      } else {\n%s"
+        "          if (s.start + k * s.stride < s.end) step%d<true>(e, fill, s, at, s.start + k * s.stride, k);\n"
+        "        }\n      }\n",
+        head, pass, head, pass);
   } else {
-    ADD("        %sstep%d<true>(e, fill, s, at, i, k);\n", m->spec->held_full ? "" : "if (i < s.end) ", pass);
+    ADD("%s        const int i = s.start + k * s.stride;\n        if (i >= reach.begin && i < reach.whole) {\n"
+        "          step%d<true>(e, fill, s, at, i, k);\n        } else if (i < reach.end) {\n"
+        "          step%d<false>(e, fill, s, at, i, k);\n        }\n      }\n",
+        head, pass, pass);
   }
-  ADD(plain && m->spec->held_full ? "      }\n      }\n" : "      }\n");
 }
 
 static void emit_loop(const tmaring__emitter *m, const tmaring__loop *loop)

@@ -36,26 +36,23 @@ static void join_variant(tmaring__kernel_spec *spec, const tmaring_args *a, int 
   join_choice(&spec->vectors_staged, a->vector_count > 0 && a->vector[0].smem != TMARING_NOT_STAGED, first);
 }
 
-/* Registers that accumulators of column reductions may take. */
-#define HELD_WORDS 32
+/* Registers that accumulators of column reductions may take; the same in formulas that reduce rows as well. */
+#define HELD_WORDS          32
+#define HELD_WORDS_REDUCING 16
 
-/* Accumulators stay in registers where each thread has few columns, the same of every row. */
+/* Accumulators stay in registers where each thread has few columns, the same of every row. Powers of two, so that few
+ * kernels serve many N. */
 static void find_held(tmaring__kernel_spec *spec, const tmaring_plan *plan)
 {
   const int32_t words = spec->program->column_output_count * spec->code.vec * (spec->code.wide ? 2 : 1);
-  int32_t most = 0, full = spec->code.aligned;
+  const int32_t room = spec->program->reduction_passes > 0 ? HELD_WORDS_REDUCING : HELD_WORDS;
+  int64_t held = 1;
   for (int32_t i = 0; i < plan->variant_count; ++i) {
     const tmaring_args *a = &plan->variant[i].args;
-    const int32_t stride = tmaring_scope_stride(&a->scope);
-    const int32_t vectors = (int32_t)tmaring_ceil_div(tmaring_walk_fill_cols(&a->walk), a->scope.vec);
-    const int32_t steps = (int32_t)tmaring_ceil_div(vectors, stride);
-    full = full && vectors == steps * stride && (most == 0 || steps == most) &&
-           a->walk.cols % tmaring_walk_fill_cols(&a->walk) == 0;
-    most = (int32_t)tmaring_max_i64(most, steps);
+    const int64_t vectors = tmaring_ceil_div(tmaring_walk_fill_cols(&a->walk), a->scope.vec);
+    while (held * tmaring_scope_stride(&a->scope) < vectors) held *= 2;
   }
-  if (words == 0 || spec->code.pieces || (int64_t)most * words > HELD_WORDS) return;
-  spec->held_steps = most;
-  spec->held_full = full;
+  if (words > 0 && !spec->code.pieces && held * words <= room) spec->held_steps = (int32_t)held;
 }
 
 void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *plan)

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,17 +80,56 @@ int tmaring__nvrtc_present(void)
   return loaded ? version_major * 100 + version_minor : 0;
 }
 
-/* Keeps the head of the log: the first error matters. */
-static tmaring_status fail_compile(nvrtc_program program, int result)
+/* ---- a source that does not compile: a fault of the library's, shown as such ---- */
+
+/* The lines of the compiler's log that say "error", or else its head, in one line. */
+static void first_errors(const char *log, char *text, size_t size)
+{
+  const char *line = strstr(log, "error") ? log : "";
+  size_t used = 0;
+  snprintf(text, size, "%.*s", (int)strcspn(log, "\n"), log);
+  while (*line && used + 1 < size) {
+    const size_t length = strcspn(line, "\n");
+    const char *error = strstr(line, "error");
+    if (error && error < line + length) {
+      snprintf(text + used, size - used, "%s%.*s", used ? " | " : "", (int)length, line);
+      used = strlen(text);
+    }
+    line += length + (line[length] == '\n');
+  }
+}
+
+/* Writes the source into the folder that TMARING_KEEP_SOURCE names, as a file named after its hash: 1, and its path. */
+static int keep_source(const char *source, char *path, size_t size)
+{
+  const char *folder = getenv("TMARING_KEEP_SOURCE");
+  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+  for (const char *p = source; *p; ++p) hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+  if (!folder || !*folder) return 0;
+  const int count = snprintf(path, size, "%s/tmaring_%016llx.cu", folder, (unsigned long long)hash);
+  FILE *file = count > 0 && (size_t)count < size ? fopen(path, "w") : NULL;
+  if (!file) return 0;
+  const int written = fputs(source, file) >= 0;
+  return fclose(file) == 0 && written;
+}
+
+static tmaring_status fail_compile(nvrtc_program program, const char *source, int result)
 {
   size_t bytes = 0;
-  char *log = NULL;
+  char *log = NULL, errors[480], path[300];
   if (calls.log_size(program, &bytes) == 0 && bytes > 1 && (log = malloc(bytes))) calls.log(program, log);
-  tmaring__fail(TMARING_ERROR_COMPILE,
-                "NVRTC %d.%d refused a generated kernel (code %d): %.700s; this is a fault of the library",
-                version_major, version_minor, result, log ? log : "no log");
+  first_errors(log ? log : "no log", errors, sizeof errors);
   free(log);
-  return TMARING_ERROR_COMPILE;
+  if (keep_source(source, path, sizeof path)) {
+    return tmaring__fail(TMARING_ERROR_COMPILE,
+                         "kernel: NVRTC %d.%d refused generated code, which is a fault of the library (code %d): %s; "
+                         "please report it with the source, kept in %s",
+                         version_major, version_minor, result, errors, path);
+  }
+  return tmaring__fail(TMARING_ERROR_COMPILE,
+                       "kernel: NVRTC %d.%d refused generated code, which is a fault of the library (code %d): %s; "
+                       "please report it with the source: set TMARING_KEEP_SOURCE to a folder to have it kept there",
+                       version_major, version_minor, result, errors);
 }
 
 static tmaring_status take_cubin(nvrtc_program program, void **cubin, size_t *cubin_bytes)
@@ -143,7 +183,8 @@ tmaring_status tmaring__nvrtc_compile(const char *source, int debug, void **cubi
   if (create(&program, source) != 0)
     return tmaring__fail(TMARING_ERROR_COMPILE, "NVRTC %d.%d did not accept a program", major, minor);
   const int result = calls.compile(program, TMARING__NVRTC_OPTIONS + (debug != 0), options);
-  const tmaring_status status = result == 0 ? take_cubin(program, cubin, cubin_bytes) : fail_compile(program, result);
+  const tmaring_status status =
+      result == 0 ? take_cubin(program, cubin, cubin_bytes) : fail_compile(program, source, result);
   calls.destroy(&program);
   return status;
 }

@@ -18,7 +18,8 @@ int tmaring__nvrtc_present(void);
 extern const char *const tmaring__nvrtc_option[TMARING__NVRTC_OPTIONS];
 
 /* Compiles a translation unit for sm_90a; its includes are served from the embedded sources. *cubin is the caller's
- * (free). ERROR_NO_COMPILER, ERROR_COMPILE with the head of the compiler's log, MEMORY. Any thread. */
+ * (free). ERROR_NO_COMPILER, MEMORY, or ERROR_COMPILE with the compiler's error lines: the detail names the file that
+ * keeps the source, in the folder that TMARING_KEEP_SOURCE names, or how to get it. Any thread. */
 tmaring_status tmaring__nvrtc_compile(const char *source, int debug, void **cubin, size_t *cubin_bytes);
 
 #endif

@@ -10,6 +10,8 @@ static int is_output(const tmaring__span *e)
  * reductions read the stage, and gathers are done in pass 0. A row in pieces is read from memory once per pass, but
  * outputs are written in the last pass alone, piece by piece: a piece is loaded before its own results are written,
  * and those of the pieces before it are other columns. Pieces that are tiles of their own need no other piece.
+ * Slices of a cluster are staged like whole rows; gathers read them from memory, in a pass that reduces, whose barrier
+ * lies before any CTA's results of the row.
  * Windows of loads may see neighbours' bytes in either state, and nobody uses them; surplus fills may load results,
  * and store and add up nothing. An [M,2N] input is not replaced: its rows have other places than the results'. */
 static int in_place(const tmaring__span *output, const tmaring__span *other)

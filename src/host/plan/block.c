@@ -18,12 +18,12 @@ static int works_hard(const tmaring__facts *facts)
 }
 
 /* Axes that are left open take what the others leave of the default size. */
-static void open_axes(tmaring_cta *cta, const tmaring_plan_options *options, const tmaring__facts *facts)
+static void open_axes(tmaring_cta *cta, const tmaring_plan_options *options, const tmaring__facts *facts, int shared)
 {
   const int shared_rows = options->scope != TMARING_AUTO && options->scope != TMARING_SCOPE_FLAT;
   const int sharing = options->registers[1] != TMARING_AUTO && options->registers[1] != 0;
   const int many = works_hard(facts) || shared_rows || sharing;
-  const int32_t usual = many ? TUNING_CONSUMERS : TUNING_CONSUMERS_POINTWISE;
+  const int32_t usual = shared ? TUNING_CONSUMERS_CLUSTER : many ? TUNING_CONSUMERS : TUNING_CONSUMERS_POINTWISE;
   int32_t given = 1;
   for (int i = 0; i < 3; ++i) {
     cta->consumers[i] = options->consumers[i] == TMARING_AUTO ? 1 : options->consumers[i];
@@ -149,9 +149,11 @@ static tmaring_status share_registers(tmaring__decision *decision, const tmaring
   return TMARING_OK;
 }
 
-static int32_t bound_threads(int32_t threads)
+/* A cluster's CTA has no producer warp: without room for one, 512 threads have a third more registers. */
+static int32_t bound_threads(int32_t threads, int shared)
 {
   static const int32_t bound[] = {160, 288, 416, 544, MAX_BLOCK_THREADS};
+  if (shared && threads <= TUNING_CONSUMERS_CLUSTER) return TUNING_CONSUMERS_CLUSTER;
   int i = 0;
   while (bound[i] < threads) ++i;
   return bound[i];
@@ -166,8 +168,9 @@ static tmaring_status bound_ctas(tmaring__decision *decision, const tmaring__fac
                          "consumers",
                          decision->threads, machine->threads_per_sm);
   }
-  int32_t ctas = works_hard(facts) ? TUNING_MAX_CTAS : TUNING_MAX_CTAS_POINTWISE;
-  decision->max_threads = bound_threads(decision->threads);
+  const int shared = tmaring__decision_shares(decision);
+  int32_t ctas = shared ? 1 : works_hard(facts) ? TUNING_MAX_CTAS : TUNING_MAX_CTAS_POINTWISE;
+  decision->max_threads = bound_threads(decision->threads, shared);
   while (ctas > 1 && (ctas * decision->threads > machine->threads_per_sm ||
                       ctas * decision->max_threads * TUNING_MIN_REGISTERS > machine->registers_per_sm))
     ctas /= 2;
@@ -198,7 +201,7 @@ tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_
 {
   tmaring_cta *cta = &decision->cta;
   int sharing;
-  open_axes(cta, options, facts);
+  open_axes(cta, options, facts, tmaring__decision_shares(decision));
   TMARING__TRY(check_consumers(cta));
   TMARING__TRY(ask_registers(decision, options, notes, &sharing));
   if (sharing && tmaring_cta_consumer_threads(cta) % WARPGROUP != 0) {

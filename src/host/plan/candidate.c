@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cluster.h"
 #include "column.h"
 #include "row_scope.h"
 #include "stage_map.h"
@@ -25,7 +26,7 @@ typedef struct maker {
 
 int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts)
 {
-  return (int64_t)(candidate->pieces > 1 ? candidate->piece_cols : facts->cols) * facts->widest_bytes;
+  return (int64_t)candidate->piece_cols * facts->widest_bytes;
 }
 
 /* ---- stages ---- */
@@ -107,7 +108,9 @@ static void add(const maker *m, tmaring__candidate *c)
   for (int32_t i = 0; i < list->count && !tmaring__facts_columns(m->facts);
        ++i) { /* two targets may come to the same cut */
     const tmaring__candidate *other = &list->item[i];
-    if (other->ctas_per_sm == c->ctas_per_sm && other->tile_rows == c->tile_rows && other->pieces == c->pieces) return;
+    if (other->ctas_per_sm == c->ctas_per_sm && other->tile_rows == c->tile_rows && other->pieces == c->pieces &&
+        other->cluster == c->cluster)
+      return;
   }
   if (list->count < TMARING__MAX_CANDIDATES) list->item[list->count++] = *c;
 }
@@ -118,7 +121,7 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   c->ctas_per_sm = ctas;
   c->workers = m->decision->workers != TMARING_AUTO ? m->decision->workers : m->machine->sm_count * ctas;
   c->budget_bytes = budget_of(m->machine, ctas);
-  c->tile_rows = c->chunk = c->pieces = c->passes = 1;
+  c->tile_rows = c->chunk = c->pieces = c->passes = c->cluster = 1;
   c->piece_cols = m->facts->cols;
 }
 
@@ -209,6 +212,38 @@ static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t
   return fits;
 }
 
+/* ---- clusters ---- */
+
+/* A slice of whole units per CTA, none without columns. */
+static void add_cluster(const maker *m, int32_t ctas)
+{
+  const tmaring__facts *facts = m->facts;
+  const tmaring__decision *d = m->decision;
+  tmaring__candidate c;
+  begin(m, &c, 1);
+  c.cluster = ctas;
+  c.piece_cols = tmaring__cluster_slice(facts, ctas);
+  if (c.piece_cols == 0) return;
+  if (d->workers == TMARING_AUTO) c.workers = m->machine->sm_count / ctas;
+  tmaring__row_scope_pick(&c, facts, d, m->machine);
+  if (c.workers > 0) add(m, &c);
+}
+
+/* Every size of cluster, with stages enough to load ahead; where none has them, with one. */
+static void list_clusters(const maker *m)
+{
+  const int32_t asked = m->decision->cluster;
+  maker own = *m;
+  int fits = 0;
+  for (own.least_stages = TUNING_CLUSTER_STAGES; own.least_stages > 0 && !fits; --own.least_stages) {
+    m->list->count = 0;
+    for (int32_t ctas = 2; ctas <= TMARING_MAX_CLUSTER; ctas *= 2) {
+      if (asked == TMARING_AUTO || asked == ctas) add_cluster(&own, ctas);
+    }
+    for (int32_t i = 0; i < m->list->count; ++i) fits |= m->list->item[i].fits;
+  }
+}
+
 /* ---- column reductions ---- */
 
 /* One way to share out shared memory between stages and accumulators. */
@@ -274,6 +309,10 @@ void tmaring__candidates_list(tmaring__candidates *list, const tmaring__facts *f
 {
   const maker m = {facts, decision, machine, list, 0, 0};
   list->count = 0;
+  if (tmaring__decision_shares(decision)) {
+    list_clusters(&m);
+    return;
+  }
   if (tmaring__facts_columns(facts)) {
     list_columns(&m);
     return;
@@ -293,13 +332,16 @@ void tmaring__candidate_print(tmaring__text *text, const tmaring__candidate *can
 {
   const tmaring__candidate *c = candidate;
   tmaring__text_add(text, "%d CTA%s per SM, %d stages x ", c->ctas_per_sm, c->ctas_per_sm == 1 ? "" : "s", c->stages);
-  if (c->pieces == 1) {
+  if (c->cluster > 1) {
+    tmaring__text_add(text, "%d columns", c->piece_cols);
+  } else if (c->pieces == 1) {
     tmaring__text_add(text, "%d row%s", c->tile_rows, c->tile_rows == 1 ? "" : "s");
   } else {
     tmaring__text_add(text, "%d columns (%d pieces%s)", c->piece_cols, c->pieces, c->spread ? ", spread" : "");
   }
   if (c->chunk > 1) tmaring__text_add(text, ", %d fills per tile", c->chunk * (c->spread ? 1 : c->pieces * c->passes));
   tmaring__text_add(text, ", scope %s", tmaring__scope_name(c->scope.kind));
+  if (c->cluster > 1) tmaring__text_add(text, " of %d CTAs", c->cluster);
   if (c->scope.warps_per_row > 1) tmaring__text_add(text, " of %d warps", c->scope.warps_per_row);
   tmaring__text_add(text, ", %lld bytes of shared memory", (long long)c->needs_bytes);
 }

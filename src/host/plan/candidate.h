@@ -9,8 +9,10 @@ typedef struct tmaring__candidate {
   int32_t ctas_per_sm;
   int32_t workers;
   int32_t tile_rows; /* R */
-  int32_t pieces, piece_cols, spread, passes;
-  int32_t chunk; /* fills (in pieces: rows) of a tile: more than 1 for column reductions alone */
+  int32_t pieces, spread, passes;
+  int32_t piece_cols; /* columns that a fill holds of a row, at most: of a piece, of a cluster's slice, or all */
+  int32_t cluster;    /* CTAs that share a row; 1: none do */
+  int32_t chunk;      /* fills (in pieces: rows) of a tile: more than 1 for column reductions alone */
   tmaring_scope scope;
   int32_t stages, distance;
   int32_t vectors_staged; /* 1: [N] inputs are copied to shared memory */

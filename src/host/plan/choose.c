@@ -6,14 +6,15 @@ tmaring__key tmaring__key_of(const tmaring__candidate *candidate)
 {
   tmaring__key key;
   key.flat = candidate->scope.kind == TMARING_SCOPE_FLAT;
-  key.group = candidate->scope.warps_per_row > 1;
+  key.cluster = candidate->cluster > 1;
+  key.group = candidate->scope.warps_per_row > 1 || key.cluster;
   key.pieces = candidate->pieces > 1 && !candidate->spread;
   return key;
 }
 
 static int same_key(const tmaring__key *a, const tmaring__key *b)
 {
-  return a->flat == b->flat && a->group == b->group && a->pieces == b->pieces;
+  return a->flat == b->flat && a->group == b->group && a->pieces == b->pieces && a->cluster == b->cluster;
 }
 
 const tmaring__candidate *tmaring__choose(const tmaring__candidates *list, const tmaring__facts *facts,

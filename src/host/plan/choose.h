@@ -8,7 +8,8 @@
 typedef struct tmaring__key {
   int32_t flat;
   int32_t group;
-  int32_t pieces; /* passes follow one another in the ring */
+  int32_t pieces;  /* passes follow one another in the ring */
+  int32_t cluster; /* rows are shared by CTAs */
 } tmaring__key;
 
 tmaring__key tmaring__key_of(const tmaring__candidate *candidate);

@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "block.h"
+#include "cluster.h"
 #include "plan_options.h"
 #include "tuning.h"
 
 static const char *const order_name[] = {"split", "blocked", "cyclic", "ticket"};
 static const char *const policy_name[] = {"wrap", "skip", "exact", "unsafe"};
-static const char *const scope_name[] = {"auto", "flat", "lanes", "warp", "group", "cta"};
+static const char *const scope_name[] = {"auto", "flat", "lanes", "warp", "group", "cta", "cluster"};
 
 const char *tmaring__order_name(int32_t order)
 {
@@ -22,7 +23,7 @@ const char *tmaring__policy_name(int32_t policy)
 
 const char *tmaring__scope_name(int32_t kind)
 {
-  return kind > 0 && kind < 6 ? scope_name[kind] : scope_name[0];
+  return kind > 0 && kind < 7 ? scope_name[kind] : scope_name[0];
 }
 
 const char *tmaring__mode_name(int32_t mode)
@@ -36,17 +37,22 @@ static int32_t asked_or(int32_t asked, int32_t otherwise)
 }
 
 /* An open mode follows what else is asked for. */
-static int32_t decide_mode(const tmaring_plan_options *o)
+static int32_t decide_mode(const tmaring_plan_options *o, int shared, tmaring__notes *notes)
 {
+  if (shared) {
+    if (o->mode == TMARING_MODE_WARP_SPECIALIZED)
+      tmaring__note_add(notes, "mode warp-specialized -> pipelined: a barrier of a cluster takes every thread");
+    return TMARING_MODE_PIPELINED;
+  }
   if (o->mode != TMARING_AUTO) return o->mode;
   if (o->registers[1] != TMARING_AUTO && o->registers[1] != 0) return TMARING_MODE_WARP_SPECIALIZED;
   if (o->role_axis != TMARING_AUTO) return TMARING_MODE_WARP_SPECIALIZED;
   return o->war != TMARING_AUTO ? TMARING_MODE_PIPELINED : TUNING_MODE;
 }
 
-static void decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, tmaring__notes *notes)
+static void decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, int shared, tmaring__notes *notes)
 {
-  cta->mode = decide_mode(o);
+  cta->mode = decide_mode(o, shared, notes);
   cta->release = asked_or(o->release, TMARING_RELEASE_WARP);
   if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) {
     cta->role_axis = asked_or(o->role_axis, TMARING_AXIS_X);
@@ -75,6 +81,11 @@ static void decide_walk(tmaring__decision *d, const tmaring_plan_options *o, tma
     d->order = TMARING_ORDER_CYCLIC;
     tmaring__note_add(notes, "order auto -> cyclic: policy %s is about surplus slots, tickets have none",
                       tmaring__policy_name(d->policy));
+  }
+  if (tmaring__decision_shares(d) && (d->order == TMARING_AUTO || d->order == TMARING_ORDER_TICKET)) {
+    if (d->order == TMARING_ORDER_TICKET)
+      tmaring__note_add(notes, "order ticket -> cyclic: the CTAs of a cluster go the same way, by themselves");
+    d->order = TMARING_ORDER_CYCLIC;
   }
   if (d->order == TMARING_ORDER_TICKET && d->policy != TMARING_POLICY_EXACT) {
     tmaring__note_add(notes, "policy %s -> exact: tickets have no surplus", tmaring__policy_name(d->policy));
@@ -171,6 +182,8 @@ static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, co
                          tmaring__notes *notes)
 {
   d->scope = asked_or(o->scope, TMARING_SCOPE_AUTO);
+  if (d->scope == TMARING_SCOPE_CLUSTER) d->scope = TMARING_SCOPE_AUTO;
+  if (tmaring__decision_shares(d)) d->scope = TMARING_SCOPE_CLUSTER;
   if (d->scope == TMARING_SCOPE_AUTO && o->warps_per_row != TMARING_AUTO) d->scope = TMARING_SCOPE_GROUP;
   if (d->scope == TMARING_SCOPE_AUTO && o->lanes_per_row != TMARING_AUTO) d->scope = TMARING_SCOPE_LANES;
   const char *obstacle = flat_obstacle(facts, d);
@@ -223,12 +236,27 @@ static int32_t whole_piece(int32_t asked, const tmaring__facts *facts, tmaring__
   return whole < facts->cols ? (int32_t)whole : facts->cols;
 }
 
+/* A fill is a slice of one row. */
+static void share_row(tmaring__decision *d, tmaring__notes *notes)
+{
+  if (d->tile_rows != TMARING_AUTO && d->tile_rows != 1)
+    tmaring__note_add(notes, "tile_rows %d -> 1: a fill of a cluster's CTA holds a slice of one row", d->tile_rows);
+  if (d->piece_cols != TMARING_AUTO)
+    tmaring__note_add(notes, "piece_cols: left out: the slices of a cluster follow from N");
+  d->tile_rows = 1;
+  d->piece_cols = TMARING_AUTO;
+}
+
 /* Pieces are of one row. */
 static void decide_pieces(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
                           tmaring__notes *notes)
 {
   d->tile_rows = o->tile_rows;
   d->piece_cols = o->piece_cols;
+  if (tmaring__decision_shares(d)) {
+    share_row(d, notes);
+    return;
+  }
   if (d->piece_cols == TMARING_AUTO) return;
   d->piece_cols = d->piece_cols >= facts->cols ? facts->cols : whole_piece(d->piece_cols, facts, notes);
   if (d->piece_cols < facts->cols && d->tile_rows != TMARING_AUTO && d->tile_rows != 1) {
@@ -243,7 +271,8 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
   memset(decision, 0, sizeof *decision);
   TMARING__TRY(tmaring__options_check(options));
   decision->debug = asked_or(options->debug, 0);
-  decide_roles(&decision->cta, options, notes);
+  decision->cluster = tmaring__cluster_decide(options, facts, machine, notes);
+  decide_roles(&decision->cta, options, tmaring__decision_shares(decision), notes);
   TMARING__TRY(tmaring__block_decide(decision, options, facts, machine, notes));
   decide_walk(decision, options, notes);
   decide_store(decision, options, facts, notes);

@@ -22,6 +22,7 @@ typedef struct tmaring__decision {
   int32_t tile_rows;     /* TMARING_AUTO: searched */
   int32_t piece_cols;    /* TMARING_AUTO: searched; cols: whole rows */
   int32_t workers;       /* TMARING_AUTO: all SMs */
+  int32_t cluster;       /* 1: rows are not shared by CTAs; TMARING_AUTO: by 2, 4 or 8, searched */
   int32_t debug;
   int32_t in_place[TMARING_MAX_STREAMS]; /* per output: the input whose slot it takes, or -1 */
 } tmaring__decision;
@@ -29,6 +30,12 @@ typedef struct tmaring__decision {
 /* Normalises options, with a note for each change. Errors: ARGUMENT (a value out of range), UNSUPPORTED, CAPACITY. */
 tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_options *options,
                                const tmaring__facts *facts, const tmaring_machine *machine, tmaring__notes *notes);
+
+/* 1 where rows are shared by the CTAs of a cluster. */
+static inline int tmaring__decision_shares(const tmaring__decision *decision)
+{
+  return decision->cluster != 1;
+}
 
 /* Names for notes and messages; static. */
 const char *tmaring__order_name(int32_t order);

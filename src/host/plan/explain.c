@@ -75,6 +75,12 @@ static void explain_passes(const tmaring__candidate *c, const tmaring__facts *fa
   if (p->passes < 2) return;
   if (c->passes > 1) {
     tmaring__note_add(notes, "passes: %d, and each streams all %d pieces of a row anew", c->passes, c->pieces);
+  } else if (c->cluster > 1) {
+    tmaring__note_add(
+        notes,
+        "passes: %d over each row, of which %d CTAs keep %d columns each in their stages: it is read from "
+        "memory once",
+        p->passes, c->cluster, c->piece_cols);
   } else {
     tmaring__note_add(notes, "passes: %d over each row, which stays in its stage: it is read from memory once",
                       p->passes);

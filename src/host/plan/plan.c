@@ -6,25 +6,76 @@
 
 #include "../base/detail.h"
 #include "../describe/tensor_check.h"
+#include "cluster.h"
 #include "column.h"
 #include "explain.h"
 #include "variant.h"
 
-/* Facts, decisions, candidates, cost, choice. */
+/* Decisions and candidates, and what they would come to. */
+typedef struct draft {
+  tmaring__decision decision;
+  tmaring__candidates list;
+  tmaring__notes notes;
+  const tmaring__candidate *best; /* NULL: nothing fits */
+  double cost_ns;
+} draft;
+
+static tmaring_status make_draft(draft *d, const tmaring_plan *plan, const tmaring_plan_options *options,
+                                 const tmaring__facts *facts)
+{
+  d->notes.count = d->notes.failed = 0;
+  TMARING__TRY(tmaring__decide(&d->decision, options, facts, &plan->machine, &d->notes));
+  tmaring__candidates_list(&d->list, facts, &d->decision, &plan->machine);
+  d->best = tmaring__variants_prefer(&d->list, facts, &d->decision, &plan->machine, &d->cost_ns);
+  return TMARING_OK;
+}
+
+/* Rows that no CTA has room for may be shared by several instead, if that takes less time. 1: they are. */
+static int prefer_cluster(draft *shared, draft *single, const tmaring_plan *plan, const tmaring__facts *facts)
+{
+  tmaring_plan_options options;
+  if (!tmaring__cluster_open(&plan->options, facts, single->best, &options)) return 0;
+  if (make_draft(shared, plan, &options, facts) != TMARING_OK || !shared->best) return 0;
+  if (single->best && single->cost_ns <= shared->cost_ns) {
+    tmaring__note_add(
+        &single->notes,
+        "rows stay with one CTA, piece by piece: an estimated %.2f us; clusters of %d CTAs would take %.2f",
+        single->cost_ns / 1e3, shared->best->cluster, shared->cost_ns / 1e3);
+    return 0;
+  }
+  if (single->best)
+    tmaring__note_add(&shared->notes,
+                      "cluster of %d: each row is read once, in an estimated %.2f us; one CTA would read it %d time%s, "
+                      "piece by piece, in %.2f",
+                      shared->best->cluster, shared->cost_ns / 1e3, single->best->passes,
+                      single->best->passes == 1 ? "" : "s", single->cost_ns / 1e3);
+  return 1;
+}
+
+static tmaring_status complete(tmaring_plan *plan, const draft *d, const tmaring__facts *facts, tmaring__notes *notes)
+{
+  TMARING__TRY(tmaring__variants_make(plan, &d->list, facts, &d->decision, notes));
+  tmaring__choose_explain(&d->list, notes);
+  plan->workers_forced = d->decision.workers != TMARING_AUTO;
+  for (int32_t i = 0; i < facts->program->output_count; ++i) plan->in_place |= d->decision.in_place[i] >= 0;
+  tmaring__explain_facts(facts, &d->decision, notes);
+  return notes->failed ? tmaring__fail(TMARING_ERROR_MEMORY, "notes: out of host memory") : TMARING_OK;
+}
+
+/* Facts, decisions, candidates, cost, choice. The notes are the caller's, also after a failure. */
 static tmaring_status make(tmaring_plan *plan, const tmaring_formula *formula, tmaring__notes *notes)
 {
   tmaring__facts facts;
-  tmaring__decision decision;
-  tmaring__candidates list;
+  draft drafts[2]; /* rows of one CTA; shared by several */
+  tmaring_status status;
+  drafts[0].notes.count = drafts[1].notes.count = 0;
   TMARING__TRY(tmaring__facts_gather(&facts, formula, plan->tensor, plan->tensor_count));
-  TMARING__TRY(tmaring__decide(&decision, &plan->options, &facts, &plan->machine, notes));
-  tmaring__candidates_list(&list, &facts, &decision, &plan->machine);
-  TMARING__TRY(tmaring__variants_make(plan, &list, &facts, &decision, notes));
-  tmaring__choose_explain(&list, notes);
-  plan->workers_forced = decision.workers != TMARING_AUTO;
-  for (int32_t i = 0; i < facts.program->output_count; ++i) plan->in_place |= decision.in_place[i] >= 0;
-  tmaring__explain_facts(&facts, &decision, notes);
-  return notes->failed ? tmaring__fail(TMARING_ERROR_MEMORY, "notes: out of host memory") : TMARING_OK;
+  status = make_draft(&drafts[0], plan, &plan->options, &facts);
+  const int chosen = status == TMARING_OK && prefer_cluster(&drafts[1], &drafts[0], plan, &facts);
+  *notes = drafts[chosen].notes;
+  tmaring__note_free(&drafts[!chosen].notes);
+  TMARING__TRY(status);
+  return complete(plan, &drafts[chosen], &facts, notes);
 }
 
 /* Scalars start at their defaults. */

@@ -15,7 +15,7 @@ void tmaring_plan_options_init(tmaring_plan_options *options)
   options->order = options->policy = options->release = options->store = TMARING_AUTO;
   options->scope = options->warps_per_row = options->lanes_per_row = TMARING_AUTO;
   options->tile_rows = options->piece_cols = options->workers = TMARING_AUTO;
-  options->debug = TMARING_AUTO;
+  options->debug = options->cluster = TMARING_AUTO;
 }
 
 typedef struct option_range {
@@ -43,13 +43,14 @@ static const option_range ranges[] = {
     RANGE(policy, 0, 3),
     RANGE(release, 0, 1),
     RANGE(store, 0, 1),
-    RANGE(scope, 0, 5),
+    RANGE(scope, 0, 6),
     RANGE(warps_per_row, 1, 32),
     RANGE(lanes_per_row, 1, 16),
     RANGE(tile_rows, 1, 1 << 20),
     RANGE(piece_cols, 1, 2147483647),
     RANGE(workers, 1, 1 << 20),
     RANGE(debug, 0, 1),
+    RANGE(cluster, 1, TMARING_MAX_CLUSTER),
 };
 
 static tmaring_status check_prefetch(const tmaring_plan_options *o)
@@ -72,5 +73,8 @@ tmaring_status tmaring__options_check(const tmaring_plan_options *options)
   const int32_t lanes = options->lanes_per_row;
   if (lanes != TMARING_AUTO && (lanes & (lanes - 1)) != 0)
     return tmaring__fail(TMARING_ERROR_ARGUMENT, "lanes_per_row: got %d, needs 1, 2, 4, 8 or 16", lanes);
+  const int32_t cluster = options->cluster;
+  if (cluster != TMARING_AUTO && (cluster & (cluster - 1)) != 0)
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "cluster: got %d, needs 1, 2, 4 or 8", cluster);
   return check_prefetch(options);
 }

@@ -18,9 +18,9 @@ typedef struct tmaring__code {
                       where each piece is a tile of its own */
   int32_t vec;     /* elements per thread and step: 2, 4 or 8 */
   int32_t registers[2]; /* setmaxnreg of producer and consumers; 0: none */
-  int32_t max_threads; /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024; with register sharing
-                          exactly its threads, since the bound fixes the pool */
-  int32_t min_ctas;    /* launch bound: CTAs per SM */
+  int32_t max_threads;  /* launch bound: threads of the CTA rounded up to 160, 288, 416, 544, 1024, in a cluster to
+                          512, 544, 1024; with register sharing exactly its threads, since the bound fixes the pool */
+  int32_t min_ctas;     /* launch bound: CTAs per SM */
   int32_t debug;
   int32_t wide;    /* arithmetic in double */
   int32_t fixed;   /* scope.fixed */

@@ -2,11 +2,6 @@
 
 #include "tuning.h"
 
-static int32_t fill_cols(const tmaring__candidate *c, const tmaring__facts *facts)
-{
-  return c->pieces > 1 ? c->piece_cols : facts->cols;
-}
-
 /* Vectors that n elements can touch: one more where their frame starts in front of them. */
 static int64_t vectors_of(int64_t n, const tmaring__facts *facts)
 {
@@ -78,7 +73,7 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
 {
   tmaring_scope *scope = &candidate->scope;
   const int32_t warps = tmaring_cta_consumer_warps(&decision->cta), passes = facts->program->reduction_passes;
-  const int64_t vectors = vectors_of(fill_cols(candidate, facts), facts);
+  const int64_t vectors = vectors_of(candidate->piece_cols, facts);
   const int one_run = facts->dense || candidate->tile_rows == 1;
   int32_t kind = decision->scope;
   scope->vec = facts->vec;
@@ -90,6 +85,7 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   case TMARING_SCOPE_LANES: set_kind(scope, kind, lanes_asked(decision, vectors), 1); break;
   case TMARING_SCOPE_WARP: set_kind(scope, kind, 5, 1); break;
   case TMARING_SCOPE_GROUP: pick_group(scope, decision, vectors, warps); break;
+  case TMARING_SCOPE_CLUSTER:
   case TMARING_SCOPE_CTA: set_kind(scope, kind, 5, warps); break;
   default: pick_by_row(scope, vectors, warps, few_rows(facts, machine)); break;
   }
@@ -108,7 +104,7 @@ void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__fact
   scope->unit_rows = 1;
   scope->chunk_vecs = 0;
   if (scope->kind == TMARING_SCOPE_FLAT) {
-    const int64_t vectors = vectors_of((int64_t)candidate->tile_rows * fill_cols(candidate, facts), facts);
+    const int64_t vectors = vectors_of((int64_t)candidate->tile_rows * candidate->piece_cols, facts);
     const int32_t units = facts->unit / facts->vec; /* a warp's chunk is whole 16 bytes, as bulk stores take them */
     scope->chunk_vecs = (int32_t)tmaring_ceil_div(tmaring_ceil_div(vectors, warps), units) * units;
   } else {

@@ -13,14 +13,14 @@ static int32_t one_run(const tmaring_stream *stream, const tmaring__candidate *c
   return stream->dense || c->tile_rows == 1;
 }
 
-static int64_t row_bytes(const tmaring_stream *stream, const tmaring__candidate *c, const tmaring__facts *facts)
+static int64_t row_bytes(const tmaring_stream *stream, const tmaring__candidate *c)
 {
-  return (int64_t)(c->pieces > 1 ? c->piece_cols : facts->cols) * stream->elem_bytes;
+  return (int64_t)c->piece_cols * stream->elem_bytes;
 }
 
 static int64_t slot_bytes(const tmaring_stream *stream, const tmaring__candidate *c, const tmaring__facts *facts)
 {
-  const int64_t row = row_bytes(stream, c, facts);
+  const int64_t row = row_bytes(stream, c);
   if (row + 16 > ((int64_t)1 << 30) / c->tile_rows) return HUGE_BYTES;
   return tmaring_run_slot_bytes((tmaring_u32)row, c->tile_rows, one_run(stream, c), facts->aligned);
 }
@@ -45,7 +45,7 @@ int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring_
 /* Warps that leave partial results for each other. */
 static tmaring_u32 cross_warps(const tmaring__candidate *c, const tmaring__decision *d)
 {
-  return c->scope.warps_per_row > 1 ? (tmaring_u32)tmaring_cta_consumer_warps(&d->cta) : 0;
+  return c->scope.warps_per_row > 1 || c->cluster > 1 ? (tmaring_u32)tmaring_cta_consumer_warps(&d->cta) : 0;
 }
 
 int64_t tmaring__stage_column_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
@@ -69,7 +69,7 @@ static tmaring_u32 enter_stream(tmaring_stream *stream, const tmaring_stream *kn
   *stream = *known;
   stream->dense = one_run(known, c);
   stream->slot = slot;
-  stream->slot_row = tmaring_run_slot_row((tmaring_u32)row_bytes(known, c, facts), facts->aligned);
+  stream->slot_row = tmaring_run_slot_row((tmaring_u32)row_bytes(known, c), facts->aligned);
   stream->slot_bytes = (tmaring_u32)slot_bytes(known, c, facts);
   return slot + stream->slot_bytes;
 }

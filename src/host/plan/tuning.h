@@ -17,6 +17,8 @@
 /* Without reductions a thread does little per byte: 2 warps keep up, start sooner and leave room for more CTAs
  * (docs/findings/x_plus_x.md). */
 #define TUNING_CONSUMERS_POINTWISE 64
+/* A cluster's CTA has an SM to itself: as many warps as two CTAs of the size above (estimated). */
+#define TUNING_CONSUMERS_CLUSTER 512
 /* Column reductions of rows up to this size likewise: few rows at a time leave few partial results (estimated). */
 #define TUNING_COLUMN_SHORT_ROW_BYTES 2048
 /* Tickets won 2-7 % over blocked and cyclic on 2 GiB, and cost an atomic per tile: from this many bytes moved on. */
@@ -112,6 +114,16 @@
 /* Per reduction over a row: the butterfly, and the barrier where warps share the row. */
 #define TUNING_REDUCE_NS 60.0
 #define TUNING_GROUP_NS  80.0
+/* The same where CTAs share the row: barrier of the cluster, and the way to the peers' shared memory, per CTA of them
+ * (estimated). */
+#define TUNING_CLUSTER_NS     300.0
+#define TUNING_CLUSTER_CTA_NS 25.0
+/* Stages of a cluster's CTA: the next slice is loaded while this one is computed on; one where no more fit. */
+#define TUNING_CLUSTER_STAGES 2
+/* Rows that are streamed once per pass come from the L2 cache after the first time where all that are under way take
+ * up to this part of it, and then count for less (estimated). */
+#define TUNING_L2_PART  0.5
+#define TUNING_L2_SHARE 0.5
 /* A claim from the ticket counter; most of it is hidden behind the fills in flight. */
 #define TUNING_TICKET_NS 20.0
 

@@ -89,7 +89,7 @@ static void enter_walk(tmaring_walk *walk, const tmaring__candidate *c, const wo
   walk->policy = order == TMARING_ORDER_TICKET ? TMARING_POLICY_EXACT : w->decision->policy;
   walk->tile_rows = c->tile_rows;
   walk->chunk = c->chunk;
-  walk->cluster = 1;
+  walk->cluster = c->cluster;
   walk->pieces = c->pieces;
   walk->piece_cols = c->piece_cols;
   walk->passes = c->passes;
@@ -113,7 +113,8 @@ static void enter_args(tmaring_args *args, const tmaring__candidate *c, const wo
 static int same_variant(const tmaring_args *a, const tmaring__candidate *c, int32_t order)
 {
   return a->walk.order == order && a->walk.tile_rows == c->tile_rows && a->walk.chunk == c->chunk &&
-         a->walk.pieces == c->pieces && a->stages == (tmaring_u32)c->stages && a->walk.workers == c->workers;
+         a->walk.pieces == c->pieces && a->walk.cluster == c->cluster && a->stages == (tmaring_u32)c->stages &&
+         a->walk.workers == c->workers;
 }
 
 /* Adds a variant, or widens the last one where it is the same. */
@@ -137,6 +138,7 @@ static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const wo
   plan->code.flat = key.flat;
   plan->code.group = key.group;
   plan->code.pieces = key.pieces;
+  plan->code.cluster = key.cluster;
   plan->code.aligned = w->facts->aligned;
   plan->code.staged = d->store == TMARING_STORE_BULK;
   plan->code.vec = w->facts->vec;
@@ -174,9 +176,26 @@ static int choose_at(const work *w, const tmaring__key *key, int32_t order, int6
 }
 
 /* The hinted M decides the code; without a hint a middling one does. */
+static int64_t rows_of_code(const work *w)
+{
+  return w->facts->rows > 0 ? w->facts->rows : class_rows(w, CLASSES - 2);
+}
+
+const tmaring__candidate *tmaring__variants_prefer(const tmaring__candidates *list, const tmaring__facts *facts,
+                                                   const tmaring__decision *decision, const tmaring_machine *machine,
+                                                   double *cost_ns)
+{
+  const work w = {list, facts, decision, machine};
+  const int64_t rows = rows_of_code(&w);
+  const int32_t order = class_order(&w, class_of(&w, rows));
+  const tmaring__candidate *best = tmaring__choose(list, facts, decision, machine, NULL, order, rows);
+  if (best) *cost_ns = tmaring__cost_estimate(best, facts, decision, machine, order, rows).total_ns;
+  return best;
+}
+
 static int choose_code(tmaring_plan *plan, const work *w, tmaring__candidate *best, tmaring__notes *notes)
 {
-  const int64_t rows = w->facts->rows > 0 ? w->facts->rows : class_rows(w, CLASSES - 2);
+  const int64_t rows = rows_of_code(w);
   const int32_t index = class_of(w, rows), order = class_order(w, index);
   if (!choose_at(w, NULL, order, rows, index, best)) return 0;
   const tmaring__cost cost =

@@ -106,9 +106,11 @@ static void join_columns(const tmaring_args *args, const tmaring_walk *walk, con
   for (int32_t o = 0; o < program->column_output_count; ++o) {
     const tmaring__column *column = &program->column_output[o];
     const tmaring_vector *v = &args->column_output[o];
-    const REAL *partials = (const REAL *)(uintptr_t)args->partials_address + tmaring_partial_index(args, walk, o, 0, 0);
+    /* As numbers: without rows there are no partial results, and maybe no workspace. */
+    const uint64_t first = args->partials_address + (uint64_t)tmaring_partial_index(args, walk, o, 0, 0) * sizeof(REAL);
     for (int32_t c = 0; c < walk->cols; ++c) {
-      REAL value = join_column((tmaring__op)column->op, partials + c, rows, stride);
+      const REAL *partials = (const REAL *)(uintptr_t)(first + (uint64_t)c * sizeof(REAL));
+      REAL value = join_column((tmaring__op)column->op, partials, rows, stride);
       if (column->mean) value /= (REAL)walk->rows;
       STORE((unsigned char *)(uintptr_t)v->base + (size_t)c * tmaring_dtype_bytes(v->dtype), &value, v->dtype, 1);
     }

@@ -19,7 +19,8 @@ typedef struct cuda_state {
   CUkernel kernel;  /* launched on a real stream it takes that stream's context: a thread needs none of its own */
   CUkernel columns; /* joins the partial results of column reductions; NULL: there are none */
   int32_t sm_count;
-  tmaring_fault *fault; /* debug kernels: host memory that the device writes */
+  int32_t clusters[TMARING__MAX_VARIANTS]; /* of each variant: how many run at the same time */
+  tmaring_fault *fault;                    /* debug kernels: host memory that the device writes */
   CUdeviceptr fault_device;
 } cuda_state;
 
@@ -63,29 +64,87 @@ static tmaring_status allow_smem(cuda_state *s, CUkernel kernel, const tmaring_m
   return TMARING_OK;
 }
 
+#define MAX_ATTRIBUTES 2
+
+static void add_attribute(CUlaunchConfig *config, CUlaunchAttribute attribute)
+{
+  config->attrs[config->numAttrs++] = attribute;
+}
+
+/* `attributes` has room for MAX_ATTRIBUTES. */
+static void configure(CUlaunchConfig *config, CUlaunchAttribute *attributes, const tmaring_args *args, uint32_t flags,
+                      CUstream stream)
+{
+  const unsigned ctas = tmaring_walk_shared(&args->walk) ? (unsigned)args->walk.cluster : 1;
+  CUlaunchAttribute attribute;
+  memset(config, 0, sizeof *config);
+  memset(&attribute, 0, sizeof attribute);
+  config->gridDimX = (unsigned)args->walk.workers * ctas;
+  config->gridDimY = config->gridDimZ = 1;
+  config->blockDimX = (unsigned)tmaring_cta_extent(&args->cta, 0);
+  config->blockDimY = (unsigned)tmaring_cta_extent(&args->cta, 1);
+  config->blockDimZ = (unsigned)tmaring_cta_extent(&args->cta, 2);
+  config->sharedMemBytes = args->smem.total;
+  config->hStream = stream;
+  config->attrs = attributes;
+  if (flags & TMARING_LAUNCH_DEPENDENT) {
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    add_attribute(config, attribute);
+  }
+  if (ctas > 1) {
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = ctas;
+    attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
+    add_attribute(config, attribute);
+  }
+}
+
 /* Finds a kernel of the library, sets its shared memory, and loads it into the current context, so that a first launch
  * finds all of it there. */
 static tmaring_status find_kernel(cuda_state *s, const char *name, const tmaring_machine *machine, uint32_t smem_bytes,
-                                  CUkernel *kernel)
+                                  CUkernel *kernel, CUfunction *function)
 {
   const tmaring__driver *driver = s->driver;
-  CUfunction function = NULL; /* asking for it loads the code into the context */
   TMARING__CU(cuLibraryGetKernel(kernel, s->library, name));
   TMARING__TRY(allow_smem(s, *kernel, machine, smem_bytes));
-  TMARING__CU(cuKernelGetFunction(&function, *kernel));
+  TMARING__CU(cuKernelGetFunction(function, *kernel)); /* asking for it loads the code into the context */
+  return TMARING_OK;
+}
+
+/* The SMs of a cluster belong to one part of the device, so that some SMs may be left over. */
+static tmaring_status count_clusters(cuda_state *s, const tmaring_plan *plan, CUfunction function)
+{
+  const tmaring__driver *driver = s->driver;
+  CUlaunchConfig config;
+  CUlaunchAttribute attributes[MAX_ATTRIBUTES];
+  for (int32_t i = 0; i < plan->variant_count; ++i) {
+    const tmaring_args *args = &plan->variant[i].args;
+    int count = 0;
+    configure(&config, attributes, args, 0, NULL);
+    TMARING__CU(cuOccupancyMaxActiveClusters(&count, function, &config));
+    if (count < 1)
+      return tmaring__fail(TMARING_ERROR_CAPACITY,
+                           "cluster: device %d runs no cluster of %d CTAs with %u bytes of shared memory each; plan "
+                           "with a smaller one",
+                           (int)s->device, (int)args->walk.cluster, (unsigned)args->smem.total);
+    s->clusters[i] = count;
+  }
   return TMARING_OK;
 }
 
 static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const tmaring_machine *machine)
 {
   const tmaring__driver *driver = s->driver;
+  CUfunction function = NULL;
   tmaring__machine_code code;
   tmaring_status status;
   TMARING__TRY(tmaring__machine_code_of(plan, &code));
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
-  TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel), done);
+  TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel, &function), done);
+  if (plan->code.cluster) TMARING__TRY_GOTO(count_clusters(s, plan, function), done);
   if (tmaring__formula_program(plan->formula)->column_output_count > 0)
-    TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns), done);
+    TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns, &function), done);
   status = TMARING_OK;
 done:
   tmaring__machine_code_free(&code);
@@ -208,25 +267,6 @@ static tmaring_status cuda_fault(void *state, tmaring_fault *fault)
                        fault->stage, fault->parity);
 }
 
-static void configure(CUlaunchConfig *config, CUlaunchAttribute *attribute, const tmaring_args *args, uint32_t flags,
-                      CUstream stream)
-{
-  memset(config, 0, sizeof *config);
-  config->gridDimX = (unsigned)args->walk.workers;
-  config->gridDimY = config->gridDimZ = 1;
-  config->blockDimX = (unsigned)tmaring_cta_extent(&args->cta, 0);
-  config->blockDimY = (unsigned)tmaring_cta_extent(&args->cta, 1);
-  config->blockDimZ = (unsigned)tmaring_cta_extent(&args->cta, 2);
-  config->sharedMemBytes = args->smem.total;
-  config->hStream = stream;
-  if (flags & TMARING_LAUNCH_DEPENDENT) {
-    attribute->id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-    attribute->value.programmaticStreamSerializationAllowed = 1;
-    config->attrs = attribute;
-    config->numAttrs = 1;
-  }
-}
-
 /* A block per 32 columns. An ordinary launch: it starts when the kernel before it has ended. */
 static void configure_columns(CUlaunchConfig *config, const tmaring_args *args, CUstream stream)
 {
@@ -244,16 +284,23 @@ static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, uint32_t 
 {
   const tmaring__driver *driver = s->driver;
   CUlaunchConfig config;
-  CUlaunchAttribute attribute;
+  CUlaunchAttribute attributes[MAX_ATTRIBUTES];
   void *parameters[] = {args};
   if (args->walk.rows > 0) {
-    configure(&config, &attribute, args, flags, stream);
+    configure(&config, attributes, args, flags, stream);
     TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL));
   }
   if (!s->columns) return TMARING_OK;
   configure_columns(&config, args, stream);
   TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->columns, parameters, NULL));
   return TMARING_OK;
+}
+
+/* Workers that run at the same time on this device. */
+static int64_t workers_at_once(const cuda_state *s, const tmaring_plan *plan, const tmaring__variant *variant)
+{
+  if (plan->code.cluster) return s->clusters[variant - plan->variant];
+  return (int64_t)s->sm_count * variant->ctas_per_sm;
 }
 
 static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring_args *args, uint32_t flags,
@@ -266,8 +313,8 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
     TMARING__TRY(cuda_fault(s, &fault));
     args->fault_address = (tmaring_u64)s->fault_device;
   }
-  if (!plan->workers_forced && s->sm_count < plan->machine.sm_count) {
-    const int64_t fit = (int64_t)s->sm_count * tmaring__plan_variant(plan, args->walk.rows)->ctas_per_sm;
+  if (!plan->workers_forced && (plan->code.cluster || s->sm_count < plan->machine.sm_count)) {
+    const int64_t fit = workers_at_once(s, plan, tmaring__plan_variant(plan, args->walk.rows));
     if (args->walk.workers > fit) { /* planned for more SMs than there are: cut the work for these */
       args->walk.workers = (tmaring_i32)fit;
       tmaring_walk_set_rows(&args->walk, args->walk.rows);

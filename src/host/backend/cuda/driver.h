@@ -41,6 +41,7 @@
   X(cuKernelGetAttribute, 12000)                                                                                       \
   X(cuKernelGetFunction, 12000)                                                                                        \
   X(cuLaunchKernelEx, 11060)                                                                                           \
+  X(cuOccupancyMaxActiveClusters, 11070)                                                                               \
   X(cuMemAlloc, 3020)                                                                                                  \
   X(cuMemFree, 3020)                                                                                                   \
   X(cuMemHostAlloc, 2020)                                                                                              \
