@@ -151,20 +151,23 @@ static __device__ __forceinline__ tmaring_walk tmaring_columns_wait(const tmarin
   return args->rows_address ? tmaring_walk_of_rows(args) : args->walk;
 }
 
-/* A strand's share of the partial results of a column. */
+/* A strand's share of the partial results of a column. Eight loads are under way at a time; past the end there is the
+ * identity, which changes nothing. */
 template <class OP>
 static __device__ __forceinline__ typename OP::value tmaring_strand(const tmaring_args *args, const tmaring_walk *walk,
                                                                     int output, tmaring_i64 col)
 {
   typedef typename OP::value T;
   const tmaring_i64 rows = tmaring_column_chunks(walk) * tmaring_column_seats(args);
-  const tmaring_i64 step = tmaring_column_stride(args);
-  const T *from = reinterpret_cast<const T *>(args->partials_address) + (output * rows + threadIdx.y) * step + col;
-  T sum = OP::identity();
-#pragma unroll 8
-  for (tmaring_i64 r = threadIdx.y; r < rows; r += TMARING_COLUMN_STRANDS) {
-    sum = OP::join(sum, *from);
-    from += TMARING_COLUMN_STRANDS * step;
+  const tmaring_i64 step = TMARING_COLUMN_STRANDS * tmaring_column_stride(args);
+  const T *from = reinterpret_cast<const T *>(args->partials_address) + col +
+                  (output * rows + threadIdx.y) * tmaring_column_stride(args);
+  T sum = OP::identity(), next[8];
+  for (tmaring_i64 r = threadIdx.y; r < rows; r += 8 * TMARING_COLUMN_STRANDS, from += 8 * step) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) next[i] = r + i * TMARING_COLUMN_STRANDS < rows ? from[i * step] : OP::identity();
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum = OP::join(sum, next[i]);
   }
   return sum;
 }

@@ -2,12 +2,12 @@
  * on values of type T says how:
  *
  *     value, state                types
- *     slots                       places for a T in shared memory that a state takes
+ *     relative                    true: a state is a sum relative to a maximum, the fields sum and top
  *     missing()                   what an element outside the row counts as
  *     identity()                  the state before the first element
  *     take<V>(s, v, first, c, n)  adds V values to *s: v[i] is element c + i of the n elements of a row from column
  *                                 `first` on; those outside are missing()
- *     join(a, b)                  of two states; symmetric to the last bit
+ *     join(a, b)                  of two states; symmetric to the last bit, unless relative
  *     across(s, distance)         the state of the lane at this distance (xor)
  *     put(p, step, s), get(p, step)   through slots p[0], p[step]
  *     result(s)                   value of the row
@@ -56,7 +56,7 @@ struct tmaring_lowering {
 template <class T, class JOIN> struct tmaring_plain {
   typedef T value;
   typedef T state;
-  static constexpr int slots = 1;
+  static constexpr bool relative = false;
   TMARING_DEVICE T missing(void)
   {
     return JOIN::template missing<T>();
@@ -109,7 +109,7 @@ template <class T> struct tmaring_argmax {
     T top;
     tmaring_i32 col;
   };
-  static constexpr int slots = 2;
+  static constexpr bool relative = false;
   TMARING_DEVICE T missing(void)
   {
     return -tmaring_infinity<T>();
@@ -161,7 +161,7 @@ template <class T> struct tmaring_expsum {
   struct state {
     T top, sum;
   };
-  static constexpr int slots = 2;
+  static constexpr bool relative = true;
   TMARING_DEVICE T missing(void)
   {
     return -tmaring_infinity<T>();
@@ -175,10 +175,15 @@ template <class T> struct tmaring_expsum {
   {
     return top == -tmaring_infinity<T>() ? (T)0 : top;
   }
+  /* The sum so far, relative to a maximum that is at least its own. */
+  TMARING_DEVICE T below(state s, T top)
+  {
+    return s.sum * tmaring_exp(s.top - reference(top));
+  }
   TMARING_DEVICE state join(state a, state b)
   {
-    const T top = tmaring_max(a.top, b.top), base = reference(top);
-    return {top, tmaring_product(a.sum, tmaring_exp(a.top - base)) + tmaring_product(b.sum, tmaring_exp(b.top - base))};
+    const T top = tmaring_max(a.top, b.top);
+    return {top, below(a, top) + below(b, top)};
   }
   template <int V> TMARING_DEVICE void take(state *s, const T *v, int, int, int)
   {
@@ -186,7 +191,7 @@ template <class T> struct tmaring_expsum {
     T power[V];
 #pragma unroll
     for (int i = 0; i < V; ++i) power[i] = tmaring_exp(v[i] - base);
-    s->sum = s->sum * tmaring_exp(s->top - base) + tmaring_sum<T>::template total<V>(power);
+    s->sum = below(*s, top) + tmaring_sum<T>::template total<V>(power);
     s->top = top;
   }
   TMARING_DEVICE state across(state s, int distance)
@@ -213,7 +218,7 @@ template <class T> struct tmaring_expsum {
 /* Butterfly over the lanes of a row; all lanes of the warp call. Both lanes of a pair come to the same bits, since join
  * is symmetric. */
 template <class OP, class E>
-static __device__ __forceinline__ typename OP::state tmaring_join_lanes(E *e, typename OP::state s)
+static __device__ __forceinline__ typename OP::state tmaring_butterfly(E *e, typename OP::state s)
 {
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) {
@@ -221,6 +226,20 @@ static __device__ __forceinline__ typename OP::state tmaring_join_lanes(E *e, ty
     if (distance < (1 << e->view.scope.lanes_log2)) s = OP::join(s, other);
   }
   return s;
+}
+
+/* Joins the states of a row's lanes. Sums of exponentials: first the maximum, then the sums relative to it, so that each
+ * lane takes one exponential. */
+template <class OP, class E>
+static __device__ __forceinline__ typename OP::state tmaring_join_lanes(E *e, typename OP::state s)
+{
+  typedef typename OP::value T;
+  if constexpr (OP::relative) {
+    const T top = tmaring_butterfly<tmaring_greatest<T>>(e, s.top);
+    return {top, tmaring_butterfly<tmaring_sum<T>>(e, OP::below(s, top))};
+  } else {
+    return tmaring_butterfly<OP>(e, s);
+  }
 }
 
 /* Slot `slot` of warp w in buffer `flip`: two buffers, used in turn, so that one barrier per reduction is enough. */
@@ -239,15 +258,22 @@ static __device__ __forceinline__ void tmaring_leave_partial(E *e, int flip, int
   if (e->lane == 0) OP::put(tmaring_scratch<T>(e, flip, slot, e->warp), tmaring_cta_consumer_warps(&e->view.cta), s);
 }
 
-/* Joins the partial results of a unit's warps in order. */
+/* Joins the partial results of a unit's warps in order; sums of exponentials as above. */
 template <class OP, class E>
 static __device__ __forceinline__ typename OP::state tmaring_join_warps(E *e, int flip, int slot)
 {
   typedef typename OP::value T;
-  const int first = e->seat.unit * e->view.scope.warps_per_row, step = tmaring_cta_consumer_warps(&e->view.cta);
-  typename OP::state s = OP::get(tmaring_scratch<T>(e, flip, slot, first), step);
-  for (int w = 1; w < e->view.scope.warps_per_row; ++w)
-    s = OP::join(s, OP::get(tmaring_scratch<T>(e, flip, slot, first + w), step));
+  const int step = tmaring_cta_consumer_warps(&e->view.cta), count = e->view.scope.warps_per_row;
+  const T *from = tmaring_scratch<T>(e, flip, slot, e->seat.unit * count);
+  typename OP::state s = OP::get(from, step);
+  if constexpr (OP::relative) {
+    T top = s.top;
+    for (int w = 1; w < count; ++w) top = tmaring_max(top, from[w]);
+    s = {top, OP::below(s, top)};
+    for (int w = 1; w < count; ++w) s.sum += OP::below(OP::get(from + w, step), top);
+  } else {
+    for (int w = 1; w < count; ++w) s = OP::join(s, OP::get(from + w, step));
+  }
   return s;
 }
 

@@ -48,10 +48,13 @@ int tmaring__is_literal(const tmaring__node *n)
   return n->op == TMARING__OP_CONSTANT || n->op == TMARING__OP_SCALAR || n->op == TMARING__OP_COLUMNS;
 }
 
+/* By its bits (no libm): a normal number without a fraction. */
 static int is_power_of_two(const tmaring__node *n)
 {
-  int exponent;
-  return n->op == TMARING__OP_CONSTANT && fabs(frexp(n->value, &exponent)) == 0.5;
+  uint64_t bits;
+  memcpy(&bits, &n->value, sizeof bits);
+  const uint64_t exponent = bits >> 52 & 0x7ffu;
+  return n->op == TMARING__OP_CONSTANT && exponent != 0 && exponent != 0x7ffu && bits << 12 == 0;
 }
 
 int tmaring__is_shared_quotient(const tmaring__kernel_spec *spec, const tmaring__node *n, const unsigned char *uniform)

@@ -14,6 +14,7 @@ static const char *const axis_name[3] = {"x", "y", "z"};
 static int works_hard(const tmaring__facts *facts)
 {
   if (facts->program->reduction_passes > 0 || facts->program->group_cols_most > 0) return 1;
+  if (facts->work >= TUNING_HEAVY_WORK) return 1;
   return tmaring__facts_columns(facts) && (int64_t)facts->cols * facts->widest_bytes > TUNING_COLUMN_SHORT_ROW_BYTES;
 }
 

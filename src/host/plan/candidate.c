@@ -13,6 +13,10 @@
 
 static const int32_t fill_targets[] = TUNING_FILL_BYTES;
 #define FILL_TARGETS ((int32_t)(sizeof fill_targets / sizeof fill_targets[0]))
+/* The last ones are for rows that are reduced. */
+#define FILL_TARGETS_POINTWISE (FILL_TARGETS - TUNING_FILL_BYTES_REDUCING)
+static const int32_t per_lane[] = TUNING_VECTORS_PER_LANE;
+#define PER_LANES ((int32_t)(sizeof per_lane / sizeof per_lane[0]))
 
 /* What all candidates of a plan are made from. */
 typedef struct maker {
@@ -22,6 +26,7 @@ typedef struct maker {
   tmaring__candidates *list;
   int32_t least_stages;   /* where the options leave them open; 0: by the CTAs per SM */
   int32_t columns_staged; /* accumulators of column reductions go to shared memory */
+  int32_t per_lane;       /* of the candidates; 0: the first of the list */
 } maker;
 
 int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts)
@@ -42,13 +47,20 @@ static int32_t fewest_stages(const tmaring__candidate *c, const maker *m)
   return needs > overlap ? needs : overlap;
 }
 
+/* Bytes that loads must keep in flight: in proportion to their part of the traffic. */
+static int64_t flight_bytes(const tmaring__facts *facts)
+{
+  const int64_t bytes = 2 * TUNING_FLIGHT_BYTES * facts->load_bytes / facts->bytes_per_row;
+  return tmaring_max_i64(bytes, TUNING_FLIGHT_BYTES);
+}
+
 /* As many as keep enough bytes in flight, one of them being computed on. */
 static int32_t most_stages(const tmaring__candidate *c, const maker *m, int64_t load_bytes)
 {
   const int32_t fewest = fewest_stages(c, m);
   if (m->decision->stages != TMARING_AUTO) return m->decision->stages;
   if (load_bytes == 0) return fewest;
-  const int64_t wanted = 1 + tmaring_ceil_div(TUNING_FLIGHT_BYTES, c->ctas_per_sm * tmaring_max_i64(load_bytes, 1));
+  const int64_t wanted = 1 + tmaring_ceil_div(flight_bytes(m->facts), c->ctas_per_sm * load_bytes);
   return (int32_t)tmaring_max_i64(fewest, tmaring_min_i64(wanted, TUNING_MAX_STAGES));
 }
 
@@ -109,7 +121,7 @@ static void add(const maker *m, tmaring__candidate *c)
        ++i) { /* two targets may come to the same cut */
     const tmaring__candidate *other = &list->item[i];
     if (other->ctas_per_sm == c->ctas_per_sm && other->tile_rows == c->tile_rows && other->pieces == c->pieces &&
-        other->cluster == c->cluster)
+        other->cluster == c->cluster && other->scope.warps_per_row == c->scope.warps_per_row)
       return;
   }
   if (list->count < TMARING__MAX_CANDIDATES) list->item[list->count++] = *c;
@@ -123,6 +135,7 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   c->budget_bytes = budget_of(m->machine, ctas);
   c->tile_rows = c->chunk = c->pieces = c->passes = c->cluster = 1;
   c->piece_cols = m->facts->cols;
+  c->per_lane = m->per_lane > 0 ? m->per_lane : per_lane[0];
 }
 
 /* Rows per fill for a target size: whole rounds of the consumers, or of the 16-byte period of odd dense rows. */
@@ -198,15 +211,34 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
   add(m, &c);
 }
 
-/* One kind of cut with every size of fill, for the most CTAs per SM and for each half of it. With reductions fewer CTAs
- * are tried only where nothing else fits. */
+static int32_t units_of(const maker *m, const tmaring__candidate *c)
+{
+  return tmaring_cta_consumer_warps(&m->decision->cta) / c->scope.warps_per_row;
+}
+
+/* One kind of cut with every size of fill. Where rows are reduced, fewer warps may share one: two rows at a time hide
+ * what one row waits for; more did not pay. */
+static void list_fills(const maker *m, void (*cut)(const maker *, int32_t, int32_t), int32_t ctas)
+{
+  const tmaring__program *program = m->facts->program;
+  const int reduces = program->reduction_passes > 0 || program->group_cols_most > 0;
+  maker own = *m;
+  for (int32_t p = 0; p < (reduces ? PER_LANES : 1); ++p) {
+    const int32_t before = m->list->count;
+    own.per_lane = per_lane[p];
+    for (int32_t i = 0; i < (reduces ? FILL_TARGETS : FILL_TARGETS_POINTWISE); ++i) cut(&own, ctas, fill_targets[i]);
+    if (m->list->count > before && units_of(m, &m->list->item[m->list->count - 1]) >= 2) return;
+  }
+}
+
+/* For the most CTAs per SM and for each half of it. With reductions fewer CTAs are tried only where nothing else fits. */
 static int list_cuts(const maker *m, void (*cut)(const maker *, int32_t, int32_t))
 {
   const int all = m->facts->program->reduction_passes == 0;
   int fits = 0;
   for (int32_t ctas = m->decision->max_ctas; ctas >= 1 && (all || !fits); ctas /= 2) {
     const int32_t before = m->list->count;
-    for (int32_t i = 0; i < FILL_TARGETS; ++i) cut(m, ctas, fill_targets[i]);
+    list_fills(m, cut, ctas);
     for (int32_t i = before; i < m->list->count; ++i) fits |= m->list->item[i].fits;
   }
   return fits;
@@ -307,7 +339,7 @@ static void list_columns(const maker *m)
 void tmaring__candidates_list(tmaring__candidates *list, const tmaring__facts *facts, const tmaring__decision *decision,
                               const tmaring_machine *machine)
 {
-  const maker m = {facts, decision, machine, list, 0, 0};
+  const maker m = {facts, decision, machine, list, 0, 0, 0};
   list->count = 0;
   if (tmaring__decision_shares(decision)) {
     list_clusters(&m);

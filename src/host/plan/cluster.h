@@ -16,6 +16,6 @@ int32_t tmaring__cluster_slice(const tmaring__facts *facts, int32_t ctas);
 /* 1 where the planner may put clusters in the place of `best` (NULL: nothing fits), which cuts rows into pieces: the
  * options leave it everything that clusters need. Then *shared are the options that ask for them. */
 int tmaring__cluster_open(const tmaring_plan_options *options, const tmaring__facts *facts,
-                          const tmaring__candidate *best, tmaring_plan_options *shared);
+                          const tmaring_machine *machine, const tmaring__candidate *best, tmaring_plan_options *shared);
 
 #endif

@@ -34,7 +34,10 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
   const double reduce = TUNING_REDUCE_NS + across;
   const int32_t reductions = c->pieces > 1 ? (program->reduction_passes > 0) : program->reduction_passes;
   const double issue = TUNING_COPY_NS * greatest(0.0, (double)(runs * program->input_count - 1));
-  const double work = iterations * (steps * passes * TUNING_STEP_NS + reductions * reduce);
+  const int32_t far = c->vectors_staged ? 0 : program->vector_count;
+  const double row =
+      steps * (passes * TUNING_STEP_NS + facts->work * TUNING_WORK_NS + far * TUNING_VECTOR_NS) + reductions * reduce;
+  const double work = iterations * row;
   const double issued = d->cta.mode == TMARING_MODE_PIPELINED ? issue + work : greatest(issue, work);
   return TUNING_FILL_NS + issued + (order == TMARING_ORDER_TICKET ? TUNING_TICKET_NS : 0.0);
 }
@@ -96,7 +99,8 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
   cost.worker_ns = cost.fills * one_fill;
   cost.ramp_ns = TUNING_RAMP_NS + TUNING_FIRST_FILL_LOSS * fill_load * (double)ctas / rate + one_fill;
   double loss = TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);
-  if (facts->program->reduction_passes == 0) loss = least(loss, TUNING_OVERLAP_LOSS_NS);
+  if (facts->program->reduction_passes == 0 && facts->program->group_cols_most == 0)
+    loss = least(loss, TUNING_OVERLAP_LOSS_NS);
   if (c->stages == 1) loss = least(cost.memory_ns, cost.worker_ns); /* either the copy engine works or the threads do */
   if (tmaring__facts_columns(facts)) cost.ramp_ns += join_ns(c, facts, decision, chunks);
   cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) + loss;

@@ -143,6 +143,20 @@ static void join_streams(tmaring__facts *facts)
 
 /* ---- values per row and group ---- */
 
+static int32_t weight(tmaring__op op)
+{
+  if (tmaring__op_groups(op)) return 16;
+  if (op == TMARING__OP_DIV || (op >= TMARING__OP_EXP && op <= TMARING__OP_ERF)) return 8;
+  return tmaring__op_operands(op) > 0;
+}
+
+static void add_work(tmaring__facts *facts)
+{
+  for (int32_t i = 0; i < facts->program->node_count; ++i) {
+    if (facts->program->node[i].per_col) facts->work += weight(facts->program->node[i].op);
+  }
+}
+
 static void join_values(tmaring__facts *facts, const tmaring_vector *vector, int32_t count, const int32_t *group_cols)
 {
   for (int32_t i = 0; i < count; ++i) {
@@ -248,6 +262,7 @@ tmaring_status tmaring__facts_gather(tmaring__facts *facts, const tmaring_formul
   place_tensors(facts, formula, tensors, count);
   join_streams(facts);
   join_all_values(facts);
+  add_work(facts);
   facts->fixed = facts->program->group_cols_most > 0 || tmaring__facts_columns(facts);
   facts->flat_free = !facts->fixed && !knows_places(facts->program);
   TMARING__TRY(check_group_outputs(facts, formula, count));

@@ -34,7 +34,7 @@ static tmaring_status make_draft(draft *d, const tmaring_plan *plan, const tmari
 static int prefer_cluster(draft *shared, draft *single, const tmaring_plan *plan, const tmaring__facts *facts)
 {
   tmaring_plan_options options;
-  if (!tmaring__cluster_open(&plan->options, facts, single->best, &options)) return 0;
+  if (!tmaring__cluster_open(&plan->options, facts, &plan->machine, single->best, &options)) return 0;
   if (make_draft(shared, plan, &options, facts) != TMARING_OK || !shared->best) return 0;
   if (single->best && single->cost_ns <= shared->cost_ns) {
     tmaring__note_add(

@@ -39,9 +39,8 @@ static void set_kind(tmaring_scope *scope, int32_t kind, int32_t lanes_log2, int
 }
 
 /* Short rows share a warp; long rows get as many warps as keep each lane at a few vectors. */
-static void pick_by_row(tmaring_scope *scope, int64_t vectors, int32_t warps, int few)
+static void pick_by_row(tmaring_scope *scope, int64_t vectors, int32_t warps, int64_t per_lane)
 {
-  const int64_t per_lane = few ? TUNING_VECTORS_PER_LANE_FEW_ROWS : TUNING_VECTORS_PER_LANE;
   const int32_t each = group_of(tmaring_ceil_div(vectors, 32 * per_lane), warps);
   if (vectors <= 16) {
     set_kind(scope, TMARING_SCOPE_LANES, log2_lanes(vectors), 1);
@@ -53,11 +52,11 @@ static void pick_by_row(tmaring_scope *scope, int64_t vectors, int32_t warps, in
 }
 
 /* A group of one warp is the scope warp, a group of all of them the scope CTA. */
-static void pick_group(tmaring_scope *scope, const tmaring__decision *d, int64_t vectors, int32_t warps)
+static void pick_group(tmaring_scope *scope, const tmaring__decision *d, int64_t vectors, int32_t warps,
+                       int64_t per_lane)
 {
   int32_t each = d->warps_per_row;
-  if (each == TMARING_AUTO)
-    each = group_of(tmaring_max_i64(2, tmaring_ceil_div(vectors, 32 * TUNING_VECTORS_PER_LANE)), warps);
+  if (each == TMARING_AUTO) each = group_of(tmaring_max_i64(2, tmaring_ceil_div(vectors, 32 * per_lane)), warps);
   set_kind(scope, each == 1 ? TMARING_SCOPE_WARP : each == warps ? TMARING_SCOPE_CTA : TMARING_SCOPE_GROUP, 5, each);
 }
 
@@ -75,6 +74,7 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   const int32_t warps = tmaring_cta_consumer_warps(&decision->cta), passes = facts->program->reduction_passes;
   const int64_t vectors = vectors_of(candidate->piece_cols, facts);
   const int one_run = facts->dense || candidate->tile_rows == 1;
+  const int few = few_rows(facts, machine);
   int32_t kind = decision->scope;
   scope->vec = facts->vec;
   scope->fixed = facts->fixed;
@@ -84,10 +84,10 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   case TMARING_SCOPE_FLAT: set_kind(scope, kind, 5, 1); break;
   case TMARING_SCOPE_LANES: set_kind(scope, kind, lanes_asked(decision, vectors), 1); break;
   case TMARING_SCOPE_WARP: set_kind(scope, kind, 5, 1); break;
-  case TMARING_SCOPE_GROUP: pick_group(scope, decision, vectors, warps); break;
+  case TMARING_SCOPE_GROUP: pick_group(scope, decision, vectors, warps, candidate->per_lane); break;
   case TMARING_SCOPE_CLUSTER:
   case TMARING_SCOPE_CTA: set_kind(scope, kind, 5, warps); break;
-  default: pick_by_row(scope, vectors, warps, few_rows(facts, machine)); break;
+  default: pick_by_row(scope, vectors, warps, few ? TUNING_VECTORS_PER_LANE_FEW_ROWS : candidate->per_lane); break;
   }
 }
 

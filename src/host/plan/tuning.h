@@ -14,6 +14,9 @@
 /* Threads that compute: 8 warps; with the producer warp 288, so that two CTAs keep 96 registers per thread (9 warps
  * each: a quarter of the SM has five of them). */
 #define TUNING_CONSUMERS 256
+/* Work per element from which a formula without reductions takes as many: see tmaring__facts.work (gelu_tanh bf16
+ * [65537, 4096]: 1749 GB/s with 64 threads, 3338 with 256; silu_mul 3261 and 4144). */
+#define TUNING_HEAVY_WORK 8
 /* Without reductions a thread does little per byte: 2 warps keep up, start sooner and leave room for more CTAs
  * (docs/findings/x_plus_x.md). */
 #define TUNING_CONSUMERS_POINTWISE 64
@@ -27,11 +30,13 @@
 /* ---- candidates ---- */
 
 /* Bytes of a fill per tensor. 8-16 KiB were best; smaller ones serve small M. A row longer than that is a fill of its
- * own. */
+ * own. The last two are for rows that are reduced: several of them at a time hide what one waits for (softmax f32
+ * [16384, 4096]: 3838 GB/s with 4 warps per row and two rows per fill, 3096 with the CTA on one row). */
 #define TUNING_FILL_BYTES                                                                                              \
   {                                                                                                                    \
-    1024, 2048, 4096, 8192, 16384                                                                                      \
+    1024, 2048, 4096, 8192, 16384, 32768, 65536                                                                        \
   }
+#define TUNING_FILL_BYTES_REDUCING 2
 /* CTAs per SM: one or two were best, more share out the shared memory too thinly. */
 #define TUNING_MAX_CTAS 2
 /* Pointwise, some 10 MB: 6.03 us with four CTAs per SM, 6.13 with two. */
@@ -43,7 +48,8 @@
 /* The same where three or more CTAs of an SM overlap one another as well. */
 #define TUNING_MIN_STAGES_MANY 2
 #define TUNING_MAX_STAGES      12
-/* Bytes in flight per SM that stages are added for. With the fill being computed on it makes
+/* Bytes in flight per SM that stages are added for where as much is read as is written; more where reads are a larger
+ * part. With the fill being computed on it makes
  * the 48 KiB that saturate an H200; more was slower: y = x + x [1048573, 256] at 16 KiB per fill took 510, 515 and 519
  * us with 48, 64 and 128 KiB in all. */
 #define TUNING_FLIGHT_BYTES 32768
@@ -56,7 +62,10 @@
 #define TUNING_MAX_RUNS 64
 /* Vectors (16 bytes) per lane and row at which another warp joins the row; and the same where few rows must fill the
  * GPU. */
-#define TUNING_VECTORS_PER_LANE          4
+#define TUNING_VECTORS_PER_LANE                                                                                        \
+  {                                                                                                                    \
+    4, 8, 16                                                                                                           \
+  }
 #define TUNING_VECTORS_PER_LANE_FEW_ROWS 1
 /* Rows per SM below which latency of a row counts more than throughput. */
 #define TUNING_FEW_ROWS_PER_SM 2
@@ -111,6 +120,11 @@
 #define TUNING_FILL_NS 600.0
 #define TUNING_COPY_NS 20.0
 #define TUNING_STEP_NS 12.0
+/* Per step and unit of tmaring__facts.work (gelu_tanh bf16 [65537, 4096] with 64 threads). */
+#define TUNING_WORK_NS 3.5
+/* Per step and [N] input that is read from global memory, since shared memory had no room (layernorm bf16 [16384, 8192]
+ * with two CTAs per SM and no room: 3011 GB/s; with one CTA and room: 3528). */
+#define TUNING_VECTOR_NS 100.0
 /* Per reduction over a row: the butterfly, and the barrier where warps share the row. */
 #define TUNING_REDUCE_NS 60.0
 #define TUNING_GROUP_NS  80.0
