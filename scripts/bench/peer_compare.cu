@@ -570,9 +570,10 @@ void section_prepare(char *)
     tmaring_plan_free(plan);
     tmaring_formula_free(formula);
   }
-  std::printf("\nprepare, rmsnorm bf16 with a constant of its own: the first by NVRTC %.0f ms, later ones %.0f ms; from the "
-              "cache on disk %.2f ms (medians of %zu)\n",
-              first[0], median(first), median(cached), cached.size());
+  std::printf(
+      "\nprepare, rmsnorm bf16 with a constant of its own: the first by NVRTC %.0f ms, later ones %.0f ms; from the "
+      "cache on disk %.2f ms (medians of %zu)\n",
+      first[0], median(first), median(cached), cached.size());
 }
 
 } // namespace
@@ -597,12 +598,8 @@ int main(int argc, char **argv)
   const struct {
     const char *name;
     void (*run)(char *);
-  } sections[] = {{"big", section_big},
-                  {"small", section_small},
-                  {"rmsnorm", section_rmsnorm},
-                  {"tune", section_tune},
-                  {"launch", section_launch},
-                  {"prepare", section_prepare}};
+  } sections[] = {{"big", section_big},   {"small", section_small},   {"rmsnorm", section_rmsnorm},
+                  {"tune", section_tune}, {"launch", section_launch}, {"prepare", section_prepare}};
   for (auto &s : sections) {
     bool wanted = argc == 1;
     for (int i = 1; i < argc; ++i) wanted = wanted || std::strcmp(argv[i], s.name) == 0;

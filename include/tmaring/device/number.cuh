@@ -32,6 +32,16 @@ TMARING_DEVICE double tmaring_min(double a, double b)
   return a < b || a != a ? a : b;
 }
 
+/* A product that is rounded by itself, never together with a sum. */
+TMARING_DEVICE float tmaring_product(float a, float b)
+{
+  return __fmul_rn(a, b);
+}
+TMARING_DEVICE double tmaring_product(double a, double b)
+{
+  return __dmul_rn(a, b);
+}
+
 #define TMARING_FUNCTION(name, of_float, of_double)                                                                    \
   TMARING_DEVICE float tmaring_##name(float x)                                                                         \
   {                                                                                                                    \

@@ -172,6 +172,22 @@ static const char *pattern_of(tmaring__op op)
   }
 }
 
+static int reads(const tmaring__node *n, int32_t node)
+{
+  return n->arg[0] == node || n->arg[1] == node || n->arg[2] == node;
+}
+
+/* A product that is needed twice, also in another pass, has one value: were it fused with a sum here and rounded there,
+ * z - max(z) would not be 0 at the maximum. */
+static int has_one_use(const tmaring__program *program, int32_t node)
+{
+  int uses = 0;
+  for (int32_t i = 0; i < program->node_count; ++i) uses += reads(&program->node[i], node);
+  for (int32_t i = 0; i < program->output_count; ++i) uses += program->output[i] == node;
+  for (int32_t i = 0; i < program->column_output_count; ++i) uses += program->column_output[i].node == node;
+  return uses <= 1;
+}
+
 static int is_comparison(tmaring__op op)
 {
   return op >= TMARING__OP_LT && op <= TMARING__OP_NE;
@@ -216,6 +232,12 @@ void tmaring__emit_expression(const tmaring__emitter *m, const tmaring__loop *lo
     const tmaring_dtype dtype = n->op == TMARING__OP_CAST ? (tmaring_dtype)n->index : m->spec->input[n->index];
     tmaring__text_add(m->out, "tmaring_cast<%s>(", tmaring__emit_dtype(dtype));
     tmaring__emit_value(m, loop, n->arg[0]);
+    tmaring__text_add(m->out, ")");
+  } else if (n->op == TMARING__OP_MUL && n->per_col && !has_one_use(m->program, node)) {
+    tmaring__text_add(m->out, "tmaring_product(");
+    tmaring__emit_value(m, loop, n->arg[0]);
+    tmaring__text_add(m->out, ", ");
+    tmaring__emit_value(m, loop, n->arg[1]);
     tmaring__text_add(m->out, ")");
   } else {
     emit_pattern(m, loop, n);
