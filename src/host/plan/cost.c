@@ -39,7 +39,8 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
       steps * (passes * TUNING_STEP_NS + facts->work * TUNING_WORK_NS + far * TUNING_VECTOR_NS) + reductions * reduce;
   const double work = iterations * row;
   const double issued = d->cta.mode == TMARING_MODE_PIPELINED ? issue + work : greatest(issue, work);
-  return TUNING_FILL_NS + issued + (order == TMARING_ORDER_TICKET ? TUNING_TICKET_NS : 0.0);
+  const double fill = TUNING_FILL_NS + issued;
+  return order == TMARING_ORDER_TICKET && c->chunk == 1 ? greatest(fill + TUNING_TICKET_NS, TUNING_CLAIM_NS) : fill;
 }
 
 /* Bytes per ns of the whole grid: the memory's rate, unless too few SMs work or too little is in flight. */
