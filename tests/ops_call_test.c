@@ -30,6 +30,18 @@ OP_TEST(op_call, bad_views_are_named)
   x->pitch = 255;
   EXPECT_REFUSAL(op_stand_call(&d), TMARING_ERROR_SHAPE, "x.pitch");
   d = good;
+  x->group_pitch = 512;
+  EXPECT_REFUSAL(op_stand_call(&d), TMARING_ERROR_SHAPE, "x.group_rows");
+  d = good;
+  w->group_pitch = 512;
+  EXPECT_REFUSAL(op_stand_call(&d), TMARING_ERROR_SHAPE, "w.group_rows");
+  d = good;
+  x->step = 1;
+  EXPECT_REFUSAL(op_stand_call(&d), TMARING_ERROR_SHAPE, "x.step");
+  d = good;
+  w->step = 2;
+  EXPECT_REFUSAL(op_stand_call(&d), TMARING_ERROR_SHAPE, "w.step");
+  d = good;
   x->dtype = TMARING_E4M3;
   EXPECT_REFUSAL(op_stand_call(&d), TMARING_ERROR_TYPE, "x.dtype");
   x->dtype = (tmaring_dtype)99;

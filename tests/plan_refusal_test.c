@@ -168,6 +168,60 @@ Test(plan_refusal, too_many_groups_for_the_barriers, .timeout = 10)
   expect_refused(&d, TMARING_ERROR_UNSUPPORTED, words, "16 groups of 2 warps");
 }
 
+/* ---- fills of too many elements ---- */
+
+/* Nothing is streamed in, so that no shared memory bounds the fill. */
+Test(plan_refusal, rows_of_a_fill_are_bounded_without_shared_memory, .timeout = 10)
+{
+  static const char *const words[3] = {"got 4294967296 elements (1048576 rows of 4096 columns", "at most 1073741824",
+                                       "tile_rows"};
+  draft d = draft_make("fill(; value = 1) = value", TMARING_BF16, 1048576, 4096);
+  d.options.tile_rows = 262144;
+  tmaring_plan *plan = draft_accept(&d);
+  cr_expect_eq(draft_args(plan, 1048576).walk.tile_rows, 262144);
+  cr_expect_eq(tmaring_check(plan, 1048576, NULL), TMARING_OK, "%s", tmaring_last_detail());
+  tmaring_plan_free(plan);
+  d.options.tile_rows = 1048576;
+  expect_refused(&d, TMARING_ERROR_CAPACITY, words, "2^32 elements");
+  d = draft_make("fill(; value = 1) = value", TMARING_BF16, 0, 2147483647);
+  d.options.tile_rows = 1048576;
+  expect_refused(&d, TMARING_ERROR_CAPACITY, (const char *const[3]){"fill", "N = 2147483647", "1073741824"}, "2^51");
+}
+
+#define LONG_COLUMNS "f(w[N]) = r = sum(w); dw = colsum(w*r)"
+#define LONG_GROUPS  "f(w[N]) = r = sum(w); out s = gamax(w,128)*r; y = w/s"
+
+Test(plan_refusal, longest_rows_are_cut_without_shared_memory, .timeout = 10)
+{
+  static const char *const formulas[] = {LONG_COLUMNS, LONG_GROUPS, "fill(; value = 1) = value"};
+  static const int32_t clusters[] = {TMARING_AUTO, 1, 2, 8};
+  for (int i = 0; i < 12; ++i) {
+    draft d = draft_make(formulas[i / 4], TMARING_F32, 0, 2147483647);
+    d.options.cluster = clusters[i % 4];
+    tmaring_plan *plan = draft_accept(&d);
+    for (int32_t v = 0; v < plan->variant_count; ++v) {
+      const tmaring_walk *w = &plan->variant[v].args.walk;
+      cr_expect(w->pieces > 1 || w->cluster > 1, "%s", formulas[i / 4]);
+      cr_expect_leq((int64_t)w->tile_rows * tmaring_walk_fill_cols(w), (int64_t)1 << 30, "%s", formulas[i / 4]);
+    }
+    tmaring_plan_free(plan);
+    draft_free(&d);
+  }
+}
+
+Test(plan_refusal, longest_rows_are_refused_whole, .timeout = 10)
+{
+  static const char *const words[3] = {"fill", "N = 2147483647", "at most 1073741824"};
+  static const char *const formulas[] = {LONG_COLUMNS, LONG_GROUPS, "fill(; value = 1) = value"};
+  static const int32_t cols[] = {2147483647, 1 << 30 | 1 << 10};
+  for (int i = 0; i < 6; ++i) {
+    draft d = draft_make(formulas[i / 2], TMARING_F32, 0, 2147483647);
+    d.options.piece_cols = cols[i % 2];
+    d.options.cluster = 1;
+    expect_refused(&d, TMARING_ERROR_CAPACITY, words, formulas[i / 2]);
+  }
+}
+
 /* ---- the block ---- */
 
 typedef struct block_case {

@@ -192,8 +192,8 @@ TMARING_API tmaring_status tmaring_row_amax(const tmaring_view *y, const tmaring
 TMARING_API tmaring_status tmaring_row_argmax(const tmaring_view *y, const tmaring_view *x, const tmaring_call *call,
                                               struct CUstream_st *stream);
 
-/* Over columns: y[N] = f(x[M,N]), x any, y T, i32 or i64. Need a workspace. The same bits for any grid and order of
- * work. */
+/* Over columns: y[N] = f(x[M,N]), x any, y T or i32. Need a workspace. The same bits for any grid and order of work;
+ * with rows_device the views' rows, the bound, pick the chunks that are summed, not the M on the device. */
 
 TMARING_API tmaring_status tmaring_col_sum(const tmaring_view *y, const tmaring_view *x, const tmaring_call *call,
                                            struct CUstream_st *stream);

@@ -56,7 +56,8 @@ TMARING_API void tmaring_plan_options_init(tmaring_plan_options *options);
  * options may be NULL. The plan keeps what it needs of its arguments; it is the caller's (tmaring_plan_free) and
  * immutable: any number of threads may use it. Needs no GPU and no driver. Column reductions give the same bits for
  * the same data, types, alignment and options other than order, policy and workers: on any number of SMs, with any
- * hint of M. Errors: ARGUMENT, TYPE, SHAPE (a tensor does not fit its parameter), ALIGNMENT, UNSUPPORTED, CAPACITY
+ * hint of M. Where a launch has rows_device, its bound `rows` picks the chunks that are summed, not the M on the
+ * device. Errors: ARGUMENT, TYPE, SHAPE (a tensor does not fit its parameter), ALIGNMENT, UNSUPPORTED, CAPACITY
  * (with both numbers), MEMORY. */
 TMARING_API tmaring_status tmaring_plan_create(tmaring_plan **plan, const tmaring_formula *formula,
                                                const tmaring_tensor *tensors, int32_t count,

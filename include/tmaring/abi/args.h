@@ -92,7 +92,8 @@ typedef struct tmaring_args {
   float scalar[TMARING_MAX_SCALARS];
   double wide_scalar[TMARING_MAX_SCALARS]; /* the same for programs in double */
   tmaring_i32 group_input_count, group_output_count, column_output_count;
-  tmaring_i32 columns_staged;   /* 1: column accumulators are in shared memory; 0: in the workspace */
+  tmaring_i32 columns_staged;   /* where code does not keep column accumulators in registers: 1: in shared memory; 0: in
+                                   the workspace */
   tmaring_u64 partials_address; /* workspace: partial results of column reductions, see below */
   tmaring_vector group_input[TMARING_MAX_VECTORS];   /* [M,N/k] inputs */
   tmaring_vector group_output[TMARING_MAX_VECTORS];  /* [M,N/k] outputs */

@@ -10,33 +10,19 @@
 /* Shared memory is accessed through pointers into tmaring_shared. Global memory goes by explicit instructions: a
  * pointer made from an address would be generic, and every shared load would then have to wait behind the stores before
  * it. Volatile keeps them behind the wait for the preceding kernel; without a memory clobber shared accesses still move
- * past them. */
-enum tmaring_space {
-  TMARING_SHARED,
-  TMARING_SHARED_BUSY, /* other threads may be writing right beside what is read */
-  TMARING_GLOBAL,
-  TMARING_READ_ONLY /* global memory that nobody writes during the kernel: loads may move past stores */
-};
+ * past them. No load is a .nc one, not even of what this kernel never writes: the preceding kernel may still be writing
+ * it when this one starts. */
+enum tmaring_space { TMARING_SHARED, TMARING_GLOBAL };
 
-template <tmaring_space SPACE> static __device__ __forceinline__ constexpr bool tmaring_is_shared(void)
-{
-  return SPACE == TMARING_SHARED || SPACE == TMARING_SHARED_BUSY;
-}
-
-#define TMARING_LOAD_GLOBAL(text, outputs, p)                                                                          \
-  if (SPACE == TMARING_READ_ONLY) {                                                                                    \
-    asm volatile("ld.global.nc." text:outputs : "l"(p));                                                               \
-  } else {                                                                                                             \
-    asm volatile("ld.global." text:outputs : "l"(p));                                                                  \
-  }
-#define TMARING_OUT_2(a, b)       "=r"(a), "=r"(b)
-#define TMARING_OUT_4(a, b, c, d) "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+#define TMARING_LOAD_GLOBAL(text, outputs, p) asm volatile("ld.global." text:outputs : "l"(p));
+#define TMARING_OUT_2(a, b)                   "=r"(a), "=r"(b)
+#define TMARING_OUT_4(a, b, c, d)             "=r"(a), "=r"(b), "=r"(c), "=r"(d)
 
 /* BYTES (1, 2, 4, 8, or a multiple of 16) at a place aligned to as many, at most 16. */
 template <int BYTES, tmaring_space SPACE>
 static __device__ __forceinline__ void tmaring_read(tmaring_u32 *w, const unsigned char *p)
 {
-  constexpr bool shared = tmaring_is_shared<SPACE>();
+  constexpr bool shared = SPACE == TMARING_SHARED;
   if constexpr (BYTES == 1) {
     if (shared) {
       w[0] = *p;
@@ -83,7 +69,7 @@ static __device__ __forceinline__ void tmaring_read(tmaring_u32 *w, const unsign
 template <int BYTES, tmaring_space SPACE>
 static __device__ __forceinline__ void tmaring_write(unsigned char *p, const tmaring_u32 *w)
 {
-  constexpr bool shared = tmaring_is_shared<SPACE>();
+  constexpr bool shared = SPACE == TMARING_SHARED;
   if constexpr (BYTES == 1) {
     if (shared) {
       *p = (unsigned char)w[0];
@@ -128,7 +114,8 @@ template <int DTYPE, int COUNT> static __device__ __forceinline__ constexpr int 
 }
 
 /* 8 bytes, or a multiple of 16, from any element of shared memory: the aligned units around them, shifted. Up to 15
- * bytes on either side are read and dropped; they lie in the same slot. */
+ * bytes on either side are read and dropped; they lie in the same slot, where nobody writes: results lie over inputs in
+ * aligned plans only, whose vectors are never shifted. */
 template <int DTYPE, int BYTES>
 static __device__ __forceinline__ void tmaring_read_shifted(tmaring_u32 *w, const unsigned char *p)
 {

@@ -143,7 +143,7 @@ static __device__ __forceinline__ void tmaring_load_vector(E *e, T *v, int k, in
   const tmaring_vector *vector = &e->args->vector[k];
   const bool global = HOME == TMARING_HOME_GLOBAL || (HOME == TMARING_HOME_ASK && vector->smem == TMARING_NOT_STAGED);
   if (global) {
-    tmaring_load<DTYPE, V, WHOLE && HOME == TMARING_HOME_GLOBAL, TMARING_READ_ONLY>(
+    tmaring_load<DTYPE, V, WHOLE && HOME == TMARING_HOME_GLOBAL, TMARING_GLOBAL>(
         v, reinterpret_cast<const unsigned char *>(vector->base), col, e->walk.cols);
   } else {
     tmaring_load<DTYPE, V, WHOLE && HOME != TMARING_HOME_GLOBAL, TMARING_SHARED>(v, tmaring_shared + vector->smem, col,
@@ -157,7 +157,7 @@ static __device__ __forceinline__ void tmaring_load_vector(E *e, T *v, int k, in
 template <int DTYPE, class T>
 static __device__ __forceinline__ T tmaring_load_value(const tmaring_vector *vector, tmaring_i64 row)
 {
-  return tmaring_load_one<DTYPE, TMARING_READ_ONLY, T>(
+  return tmaring_load_one<DTYPE, TMARING_GLOBAL, T>(
       reinterpret_cast<const unsigned char *>(tmaring_vector_address(vector, row, 0)));
 }
 
@@ -179,7 +179,7 @@ static __device__ __forceinline__ unsigned char *tmaring_group_value(const tmari
 template <int DTYPE, int COLS, class T>
 static __device__ __forceinline__ T tmaring_load_group(const tmaring_vector *vector, tmaring_u64 row, tmaring_i32 col)
 {
-  return tmaring_load_one<DTYPE, TMARING_READ_ONLY, T>(tmaring_group_value<COLS>(vector, row, col));
+  return tmaring_load_one<DTYPE, TMARING_GLOBAL, T>(tmaring_group_value<COLS>(vector, row, col));
 }
 
 template <int DTYPE, int COLS, class T>

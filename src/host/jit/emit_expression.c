@@ -172,9 +172,12 @@ static const char *pattern_of(tmaring__op op)
   }
 }
 
-static int reads(const tmaring__node *n, int32_t node)
+/* Operands of a node that are another one: p - p has two. */
+static int times_read(const tmaring__node *n, int32_t node)
 {
-  return n->arg[0] == node || n->arg[1] == node || n->arg[2] == node;
+  int times = 0;
+  for (int32_t k = 0; k < tmaring__op_operands(n->op); ++k) times += n->arg[k] == node;
+  return times;
 }
 
 /* A product that is needed twice, also in another pass, has one value: were it fused with a sum here and rounded there,
@@ -182,8 +185,10 @@ static int reads(const tmaring__node *n, int32_t node)
 static int has_one_use(const tmaring__program *program, int32_t node)
 {
   int uses = 0;
-  for (int32_t i = 0; i < program->node_count; ++i) uses += reads(&program->node[i], node);
+  for (int32_t i = 0; i < program->node_count; ++i) uses += times_read(&program->node[i], node);
   for (int32_t i = 0; i < program->output_count; ++i) uses += program->output[i] == node;
+  for (int32_t i = 0; i < program->row_output_count; ++i) uses += program->row_output[i] == node;
+  for (int32_t i = 0; i < program->group_output_count; ++i) uses += program->group_output[i] == node;
   for (int32_t i = 0; i < program->column_output_count; ++i) uses += program->column_output[i].node == node;
   return uses <= 1;
 }
@@ -233,7 +238,7 @@ void tmaring__emit_expression(const tmaring__emitter *m, const tmaring__loop *lo
     tmaring__text_add(m->out, "tmaring_cast<%s>(", tmaring__emit_dtype(dtype));
     tmaring__emit_value(m, loop, n->arg[0]);
     tmaring__text_add(m->out, ")");
-  } else if (n->op == TMARING__OP_MUL && n->per_col && !has_one_use(m->program, node)) {
+  } else if (n->op == TMARING__OP_MUL && !has_one_use(m->program, node)) {
     tmaring__text_add(m->out, "tmaring_product(");
     tmaring__emit_value(m, loop, n->arg[0]);
     tmaring__text_add(m->out, ", ");

@@ -84,10 +84,10 @@ static int operands_are_uniform(const tmaring__loop *loop, const tmaring__progra
   return count > 0;
 }
 
-static int is_uniform(const tmaring__loop *loop, const tmaring__kernel_spec *spec, const tmaring__node *n)
+/* No vector reaches into a second group: plans have no groups that are narrower than one. */
+static int is_uniform(const tmaring__loop *loop, const tmaring__program *program, const tmaring__node *n)
 {
-  if (n->op == TMARING__OP_GROUP_SCALE) return spec->program->group_input_cols[n->index] >= spec->code.vec;
-  return tmaring__op_groups(n->op) || operands_are_uniform(loop, spec->program, n);
+  return n->op == TMARING__OP_GROUP_SCALE || tmaring__op_groups(n->op) || operands_are_uniform(loop, program, n);
 }
 
 /* ---- segments ---- */
@@ -104,7 +104,7 @@ static void find_earliest(tmaring__loop *loop, const tmaring__kernel_spec *spec)
   for (int32_t i = 0; i < program->node_count; ++i) {
     const tmaring__node *n = &program->node[i];
     if (!loop->has[i]) continue;
-    loop->uniform[i] = (unsigned char)is_uniform(loop, spec, n);
+    loop->uniform[i] = (unsigned char)is_uniform(loop, program, n);
     loop->joint[i] = (unsigned char)(tmaring__op_groups(n->op) ||
                                      (!loop->uniform[i] && tmaring__is_shared_quotient(spec, n, loop->uniform)));
     for (int32_t k = 0; k < tmaring__op_operands(n->op); ++k) {

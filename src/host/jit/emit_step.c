@@ -20,7 +20,6 @@ static void emit_stream_load(const tmaring__emitter *m, const tmaring__loop *loo
 {
   const tmaring__program *p = m->program;
   const char *dtype = tmaring__emit_dtype(m->spec->input[index]);
-  const char *space = m->spec->code.staged ? "TMARING_SHARED_BUSY" : "TMARING_SHARED";
   int plain = 0, pairs = 0;
   for (int32_t i = 0; i < p->node_count; ++i) {
     if (!loop->has[i] || p->node[i].index != index) continue;
@@ -28,11 +27,12 @@ static void emit_stream_load(const tmaring__emitter *m, const tmaring__loop *loo
     pairs |= p->node[i].op == TMARING__OP_INPUT_EVEN || p->node[i].op == TMARING__OP_INPUT_ODD;
   }
   if (plain) {
-    ADD("    real x%d[kVec];\n    tmaring_load<%s, kVec, WHOLE, %s>(x%d, at.x[%d], c, s.n);\n", (int)index, dtype,
-        space, (int)index, (int)index);
+    ADD("    real x%d[kVec];\n    tmaring_load<%s, kVec, WHOLE, TMARING_SHARED>(x%d, at.x[%d], c, s.n);\n", (int)index,
+        dtype, (int)index, (int)index);
   } else if (pairs) {
-    ADD("    real x%d[kVec], z%d[kVec];\n    tmaring_load_pairs<%s, kVec, WHOLE, %s>(x%d, z%d, at.x[%d], c, s.n);\n",
-        (int)index, (int)index, dtype, space, (int)index, (int)index, (int)index);
+    ADD("    real x%d[kVec], z%d[kVec];\n    tmaring_load_pairs<%s, kVec, WHOLE, TMARING_SHARED>(x%d, z%d, at.x[%d], "
+        "c, s.n);\n",
+        (int)index, (int)index, dtype, (int)index, (int)index, (int)index);
   }
 }
 
@@ -63,21 +63,22 @@ static void emit_loads(const step *t)
 
 /* ---- a segment ---- */
 
-/* Value of a group of columns, at element `v` or at the vector's first one. */
-static void emit_group_scale(const tmaring__emitter *m, const tmaring__node *n, const char *element)
+/* Value of the group of columns that the vector lies in. */
+static void emit_group_scale(const tmaring__emitter *m, const tmaring__node *n)
 {
-  ADD("%s ? tmaring_load_group<%s, %d, real>(&e->args->group_input[%d], at.group_in[%d], fill->col + c%s) : (real)0",
-      *element ? "in" : "WHOLE || c < s.n", tmaring__emit_dtype(m->spec->group_input[n->index]),
-      (int)m->program->group_input_cols[n->index], (int)n->index, (int)n->index, element);
+  ADD("WHOLE || c < s.n ? "
+      "tmaring_load_group<%s, %d, real>(&e->args->group_input[%d], at.group_in[%d], fill->col + c) : (real)0",
+      tmaring__emit_dtype(m->spec->group_input[n->index]), (int)m->program->group_input_cols[n->index], (int)n->index,
+      (int)n->index);
 }
 
-static void emit_definition(const step *t, int32_t node, const char *indent, const char *element)
+static void emit_definition(const step *t, int32_t node, const char *indent)
 {
   const tmaring__emitter *m = t->m;
   const tmaring__node *n = &m->program->node[node];
   ADD(t->loop->kept[node] ? "%se%d[v] = " : "%sconst real e%d = ", indent, (int)node);
   if (n->op == TMARING__OP_GROUP_SCALE) {
-    emit_group_scale(m, n, element);
+    emit_group_scale(m, n);
   } else {
     tmaring__emit_expression(m, t->loop, node);
   }
@@ -94,7 +95,7 @@ static void emit_head(const step *t, int32_t segment)
     if (!loop->has[i] || loop->segment[i] != segment || is_literal_leaf(n->op)) continue;
     if (loop->joint[i]) ADD("    real t%d[kVec];\n", (int)i);
     if (loop->kept[i]) ADD("    real e%d[kVec];\n", (int)i);
-    if (loop->uniform[i] && !loop->joint[i] && !loop->inlined[i]) emit_definition(t, i, "    ", "");
+    if (loop->uniform[i] && !loop->joint[i] && !loop->inlined[i]) emit_definition(t, i, "    ");
   }
 }
 
@@ -123,7 +124,7 @@ static void emit_elements(const step *t, int32_t segment)
     if (loop->joint[i]) {
       emit_joint_term(t, i);
     } else if (!loop->uniform[i] && !loop->inlined[i]) {
-      emit_definition(t, i, "      ", " + v");
+      emit_definition(t, i, "      ");
     }
   }
 }
@@ -154,12 +155,6 @@ static int is_term(const step *t, int32_t node)
   return tmaring__is_joined_in(t->m->program, node, t->loop->pass);
 }
 
-static int group_output_is_array(const step *t, int32_t output)
-{
-  const int32_t node = t->m->program->group_output[output];
-  return t->m->program->node[node].per_col && !t->loop->uniform[node];
-}
-
 static void emit_result_arrays(const step *t)
 {
   const tmaring__emitter *m = t->m;
@@ -169,9 +164,6 @@ static void emit_result_arrays(const step *t)
   }
   for (int32_t i = 0; t->results && i < p->output_count; ++i) ADD("    real y%d[kVec];\n", (int)i);
   for (int32_t i = 0; t->results && i < p->column_output_count; ++i) ADD("    real k%d[kVec];\n", (int)i);
-  for (int32_t i = 0; t->results && i < p->group_output_count; ++i) {
-    if (group_output_is_array(t, i)) ADD("    real g%d[kVec];\n", (int)i);
-  }
 }
 
 static void emit_masked(const step *t, const char *name, int32_t number, int32_t node, tmaring__op op)
@@ -199,12 +191,9 @@ static void emit_element_results(const step *t)
   for (int32_t i = 0; t->results && i < p->output_count; ++i) emit_plain(t, "y", i, p->output[i]);
   for (int32_t i = 0; t->results && i < p->column_output_count; ++i)
     emit_masked(t, "k", i, p->column_output[i].node, (tmaring__op)p->column_output[i].op);
-  for (int32_t i = 0; t->results && i < p->group_output_count; ++i) {
-    if (group_output_is_array(t, i)) emit_plain(t, "g", i, p->group_output[i]);
-  }
 }
 
-/* Stored by the lane that holds the group's first column. */
+/* Stored by the lane that holds the group's first column; the same for the whole vector. */
 static void emit_group_output(const step *t, int32_t output)
 {
   const tmaring__emitter *m = t->m;
@@ -212,11 +201,7 @@ static void emit_group_output(const step *t, int32_t output)
   ADD("    if ((WHOLE || c < s.n) && (fill->col + c) %% %d == 0)\n"
       "      tmaring_store_group<%s, %d, real>(&e->args->group_output[%d], at.group_out[%d], fill->col + c, ",
       (int)cols, tmaring__emit_dtype(m->spec->group_output[output]), (int)cols, (int)output, (int)output);
-  if (group_output_is_array(t, output)) {
-    ADD("g%d[0]", (int)output);
-  } else {
-    tmaring__emit_value(m, t->loop, m->program->group_output[output]);
-  }
+  tmaring__emit_value(m, t->loop, m->program->group_output[output]);
   ADD(");\n");
 }
 
@@ -263,7 +248,6 @@ static int asks_inside(const step *t, int32_t segment)
   for (int32_t i = 0; i < p->node_count; ++i) {
     const int here = t->loop->has[i] && t->loop->segment[i] == segment;
     asks |= here && tmaring__op_groups(p->node[i].op);
-    asks |= here && p->node[i].op == TMARING__OP_GROUP_SCALE && !t->loop->uniform[i];
     asks |= segment == t->loop->segments - 1 && is_term(t, i);
   }
   return asks || (segment == t->loop->segments - 1 && t->results && p->column_output_count > 0);

@@ -7,17 +7,12 @@
 
 #if TMARING_WITH_CUDA
 
-static int is_default(CUstream stream)
-{
-  return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
 static tmaring_status cuda_context_of(CUstream stream, const void **context)
 {
   const tmaring__driver *driver;
   CUcontext found = NULL;
   TMARING__TRY(tmaring__driver_get(&driver));
-  if (is_default(stream)) {
+  if (tmaring__is_default_stream(stream)) {
     TMARING__CU(cuCtxGetCurrent(&found));
   } else {
     TMARING__CU(cuStreamGetCtx(stream, &found));
@@ -33,7 +28,7 @@ static int cuda_captures(CUstream stream)
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (tmaring__driver_get(&driver) != TMARING_OK) return 0;
   /* A default stream means nothing without a context, and captures nothing then. */
-  if (is_default(stream) && (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)) return 0;
+  if (tmaring__is_default_stream(stream) && (driver->cuCtxGetCurrent(&current) != CUDA_SUCCESS || !current)) return 0;
   return driver->cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 

@@ -21,13 +21,13 @@ static uint32_t alignment_of(const void *data)
   return (uint32_t)(address & (~address + 1));
 }
 
-/* Strides that mean the same are written the same. */
+/* Strides that mean the same are written the same; what means nothing goes on to the check of tensors. */
 static void enter_strides(tmaring_tensor *tensor, const tmaring_parameter *parameter, const tmaring_view *view)
 {
   tensor->pitch = view->pitch;
   if (tensor->pitch == 0) tensor->pitch = parameter->shape == TMARING_SHAPE_COLUMN ? 1 : view->cols;
-  if (parameter->shape == TMARING_SHAPE_GROUP) tensor->step = view->step ? view->step : 1;
-  if (view->group_rows == 0) return;
+  tensor->step = view->step;
+  if (tensor->step == 0 && parameter->shape == TMARING_SHAPE_GROUP) tensor->step = 1;
   tensor->group_rows = view->group_rows;
   tensor->group_pitch = view->group_pitch;
 }

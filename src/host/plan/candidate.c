@@ -95,11 +95,13 @@ static int fit_stages(tmaring__candidate *c, const maker *m, int64_t stage_bytes
   return 0;
 }
 
-/* [N] inputs go to shared memory where they fit beside the stages. */
+/* [N] inputs go to shared memory where they fit beside the stages. Fills without shared memory have a limit, too. */
 static void fit(tmaring__candidate *c, const maker *m)
 {
   int64_t load_bytes;
   c->columns_staged = m->columns_staged;
+  c->stages = fewest_stages(c, m);
+  if (tmaring__candidate_elements(c) > TMARING__MAX_FILL_ELEMENTS) return;
   const int64_t stage_bytes = tmaring__stage_bytes(c, m->facts, m->decision, &load_bytes);
   c->vectors_staged = m->facts->vector_bytes > 0 && m->facts->vector_bytes <= TUNING_VECTOR_BYTES;
   c->fits = fit_stages(c, m, stage_bytes, load_bytes);

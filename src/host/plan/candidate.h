@@ -34,6 +34,14 @@ typedef struct tmaring__candidates {
 void tmaring__candidates_list(tmaring__candidates *list, const tmaring__facts *facts, const tmaring__decision *decision,
                               const tmaring_machine *machine);
 
+/* Elements of a fill are counted in 31 bits, in whole rounds of threads. */
+#define TMARING__MAX_FILL_ELEMENTS ((int64_t)1 << 30)
+
+static inline int64_t tmaring__candidate_elements(const tmaring__candidate *candidate)
+{
+  return (int64_t)candidate->tile_rows * candidate->piece_cols;
+}
+
 /* Bytes of a row (or piece) of the widest streamed tensor that a fill of this candidate holds per row. */
 int64_t tmaring__candidate_row_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts);
 

@@ -36,18 +36,31 @@ const tmaring__candidate *tmaring__choose(const tmaring__candidates *list, const
   return best;
 }
 
-static int64_t excess(const tmaring__candidate *c)
+static int has_too_many(const tmaring__candidate *c)
 {
-  return c->needs_bytes - c->budget_bytes;
+  return tmaring__candidate_elements(c) > TMARING__MAX_FILL_ELEMENTS;
 }
 
-tmaring_status tmaring__choose_refuse(const tmaring__candidates *list)
+/* Of bytes; fills of too many elements come last. */
+static int64_t excess(const tmaring__candidate *c)
+{
+  return has_too_many(c) ? INT64_MAX : c->needs_bytes - c->budget_bytes;
+}
+
+tmaring_status tmaring__choose_refuse(const tmaring__candidates *list, const tmaring__facts *facts)
 {
   const tmaring__candidate *closest = NULL;
   for (int32_t i = 0; i < list->count; ++i) {
     if (!closest || excess(&list->item[i]) < excess(closest)) closest = &list->item[i];
   }
   if (!closest) return tmaring__fail(TMARING_ERROR_INTERNAL, "candidates: got none, needs one; report this");
+  if (has_too_many(closest)) {
+    return tmaring__fail(TMARING_ERROR_CAPACITY,
+                         "fill: got %lld elements (%d rows of %d columns, N = %d), needs at most %lld; lower tile_rows "
+                         "or piece_cols",
+                         (long long)tmaring__candidate_elements(closest), closest->tile_rows, closest->piece_cols,
+                         facts->cols, (long long)TMARING__MAX_FILL_ELEMENTS);
+  }
   return tmaring__fail(
       TMARING_ERROR_CAPACITY,
       "shared memory: needs %lld bytes (%d stages x %d rows of %d columns), the machine allows %d; lower "
@@ -66,7 +79,12 @@ void tmaring__choose_explain(const tmaring__candidates *list, tmaring__notes *no
     last = c;
     tmaring__text text = {0};
     tmaring__candidate_print(&text, c);
-    if (text.data) tmaring__note_add(notes, "dropped: %s: a CTA may take %d", text.data, c->budget_bytes);
+    if (text.data && has_too_many(c)) {
+      tmaring__note_add(notes, "dropped: %s: a fill may have %lld elements", text.data,
+                        (long long)TMARING__MAX_FILL_ELEMENTS);
+    } else if (text.data) {
+      tmaring__note_add(notes, "dropped: %s: a CTA may take %d", text.data, c->budget_bytes);
+    }
     tmaring__text_free(&text);
   }
 }

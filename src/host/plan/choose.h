@@ -20,7 +20,7 @@ const tmaring__candidate *tmaring__choose(const tmaring__candidates *list, const
                                           const tmaring__key *key, int32_t order, int64_t rows);
 
 /* Refuses a list in which nothing fits: ERROR_CAPACITY with both numbers of the candidate that comes closest. */
-tmaring_status tmaring__choose_refuse(const tmaring__candidates *list);
+tmaring_status tmaring__choose_refuse(const tmaring__candidates *list, const tmaring__facts *facts);
 
 /* Notes for what did not fit, in few words. */
 void tmaring__choose_explain(const tmaring__candidates *list, tmaring__notes *notes);

@@ -114,11 +114,15 @@ static void explain_columns(const tmaring__candidate *c, const tmaring__facts *f
                     "kernel joins the chunks",
                     (long long)c->chunk * c->tile_rows, seats, seats == 1 ? "" : "s");
   if (c->columns_staged) {
-    tmaring__note_add(notes, "accumulators: %lld bytes of shared memory",
+    tmaring__note_add(notes,
+                      "accumulators: %lld bytes of shared memory, or registers where a thread has few steps per row",
                       (long long)tmaring__column_smem_bytes(c, facts, d));
   } else {
-    tmaring__note_add(notes, "accumulators: in the workspace: their %lld bytes leave no room for stages, or pass %d",
-                      (long long)tmaring__column_smem_bytes(c, facts, d), TUNING_COLUMN_SMEM_BYTES);
+    tmaring__note_add(
+        notes,
+        "accumulators: in the workspace, or registers where a thread has few steps per row: their %lld bytes leave "
+        "no room for stages, or pass %d",
+        (long long)tmaring__column_smem_bytes(c, facts, d), TUNING_COLUMN_SMEM_BYTES);
   }
 }
 

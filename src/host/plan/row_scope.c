@@ -106,7 +106,7 @@ void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__fact
   if (scope->kind == TMARING_SCOPE_FLAT) {
     const int64_t vectors = vectors_of((int64_t)candidate->tile_rows * candidate->piece_cols, facts);
     const int32_t units = facts->unit / facts->vec; /* a warp's chunk is whole 16 bytes, as bulk stores take them */
-    scope->chunk_vecs = (int32_t)tmaring_ceil_div(tmaring_ceil_div(vectors, warps), units) * units;
+    scope->chunk_vecs = (int32_t)(tmaring_ceil_div(tmaring_ceil_div(vectors, warps), units) * units);
   } else {
     scope->unit_rows = (int32_t)tmaring_ceil_div(candidate->tile_rows, warps / scope->warps_per_row);
   }

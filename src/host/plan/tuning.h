@@ -22,7 +22,8 @@
 #define TUNING_CONSUMERS_POINTWISE 64
 /* A cluster's CTA has an SM to itself: as many warps as two CTAs of the size above (estimated). */
 #define TUNING_CONSUMERS_CLUSTER 512
-/* Column reductions of rows up to this size likewise: few rows at a time leave few partial results (estimated). */
+/* Column reductions of rows up to this size have the 64 threads of formulas without reductions: few rows at a time
+ * leave few partial results (estimated). */
 #define TUNING_COLUMN_SHORT_ROW_BYTES 2048
 /* Tickets won 2-7 % over blocked and cyclic on 2 GiB, and cost an atomic per tile: from this many bytes moved on. */
 #define TUNING_TICKET_BYTES (64.0 * 1048576.0)

@@ -110,11 +110,23 @@ static void enter_args(tmaring_args *args, const tmaring__candidate *c, const wo
   tmaring__stage_map(args, c, w->facts, w->decision);
 }
 
+static int same_scope(const tmaring_scope *a, const tmaring_scope *b)
+{
+  return a->kind == b->kind && a->warps_per_row == b->warps_per_row && a->lanes_log2 == b->lanes_log2;
+}
+
+static int same_ring(const tmaring_args *a, const tmaring__candidate *c)
+{
+  const int staged = a->vector_count > 0 && a->vector[0].smem != TMARING_NOT_STAGED;
+  return a->stages == (tmaring_u32)c->stages && a->distance == (tmaring_u32)c->distance && staged == c->vectors_staged;
+}
+
 static int same_variant(const tmaring_args *a, const tmaring__candidate *c, int32_t order)
 {
-  return a->walk.order == order && a->walk.tile_rows == c->tile_rows && a->walk.chunk == c->chunk &&
-         a->walk.pieces == c->pieces && a->walk.cluster == c->cluster && a->stages == (tmaring_u32)c->stages &&
-         a->walk.workers == c->workers;
+  const tmaring_walk *w = &a->walk;
+  return w->order == order && w->tile_rows == c->tile_rows && w->chunk == c->chunk && w->pieces == c->pieces &&
+         w->piece_cols == c->piece_cols && w->cluster == c->cluster && w->workers == c->workers &&
+         same_scope(&a->scope, &c->scope) && same_ring(a, c);
 }
 
 /* Adds a variant, or widens the last one where it is the same. */
@@ -212,7 +224,7 @@ tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candida
 {
   const work w = {list, facts, decision, &plan->machine};
   tmaring__candidate c;
-  if (!choose_code(plan, &w, &c, notes)) return tmaring__choose_refuse(list);
+  if (!choose_code(plan, &w, &c, notes)) return tmaring__choose_refuse(list, facts);
   const tmaring__key key = tmaring__key_of(&c);
   for (int32_t i = 0; i < CLASSES; ++i) {
     const int64_t limit = class_limit(&w, i);

@@ -206,11 +206,6 @@ failed:
   return status;
 }
 
-static int is_default_stream(CUstream stream)
-{
-  return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
 /* Enters the kernel's context where the stream's handle means the current one and there is none; refuses a stream of
  * another context. *entered: leave it again. */
 static tmaring_status enter(cuda_state *s, CUstream stream, int *entered)
@@ -218,7 +213,7 @@ static tmaring_status enter(cuda_state *s, CUstream stream, int *entered)
   const tmaring__driver *driver = s->driver;
   CUcontext context = NULL;
   *entered = 0;
-  if (is_default_stream(stream)) {
+  if (tmaring__is_default_stream(stream)) {
     TMARING__CU(cuCtxGetCurrent(&context));
     if (!context) {
       TMARING__CU(cuCtxPushCurrent(s->context));

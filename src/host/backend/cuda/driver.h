@@ -104,6 +104,12 @@ typedef struct tmaring__driver {
  * ERROR_DRIVER where a call fails (the driver is older than 12.0, say). Holds nothing of a context. */
 tmaring_status tmaring__driver_get(const tmaring__driver **driver);
 
+/* 1 for the handles that mean a stream of the current context. */
+static inline int tmaring__is_default_stream(CUstream stream)
+{
+  return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
+}
+
 /* ERROR_DRIVER with the call's name and the driver's own words. */
 tmaring_status tmaring__driver_fail(const tmaring__driver *driver, CUresult result, const char *call);
 
