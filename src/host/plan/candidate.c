@@ -218,6 +218,12 @@ static int32_t units_of(const maker *m, const tmaring__candidate *c)
   return tmaring_cta_consumer_warps(&m->decision->cta) / c->scope.warps_per_row;
 }
 
+/* A large fill is for a row per group of warps, not for several one after another. */
+static int has_rows_to_spare(const maker *m, const tmaring__candidate *c)
+{
+  return c->scope.warps_per_row > 1 && c->tile_rows > units_of(m, c);
+}
+
 /* One kind of cut with every size of fill. Where rows are reduced, fewer warps may share one: two rows at a time hide
  * what one row waits for; more did not pay. */
 static void list_fills(const maker *m, void (*cut)(const maker *, int32_t, int32_t), int32_t ctas)
@@ -228,7 +234,12 @@ static void list_fills(const maker *m, void (*cut)(const maker *, int32_t, int32
   for (int32_t p = 0; p < (reduces ? PER_LANES : 1); ++p) {
     const int32_t before = m->list->count;
     own.per_lane = per_lane[p];
-    for (int32_t i = 0; i < (reduces ? FILL_TARGETS : FILL_TARGETS_POINTWISE); ++i) cut(&own, ctas, fill_targets[i]);
+    for (int32_t i = 0; i < (reduces ? FILL_TARGETS : FILL_TARGETS_POINTWISE); ++i) {
+      const int32_t count = m->list->count;
+      cut(&own, ctas, fill_targets[i]);
+      if (i >= FILL_TARGETS_POINTWISE && m->list->count > count && has_rows_to_spare(m, &m->list->item[count]))
+        m->list->count = count;
+    }
     if (m->list->count > before && units_of(m, &m->list->item[m->list->count - 1]) >= 2) return;
   }
 }

@@ -39,8 +39,7 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
       steps * (passes * TUNING_STEP_NS + facts->work * TUNING_WORK_NS + far * TUNING_VECTOR_NS) + reductions * reduce;
   const double work = iterations * row;
   const double issued = d->cta.mode == TMARING_MODE_PIPELINED ? issue + work : greatest(issue, work);
-  const double fill = TUNING_FILL_NS + issued;
-  return order == TMARING_ORDER_TICKET && c->chunk == 1 ? greatest(fill + TUNING_TICKET_NS, TUNING_CLAIM_NS) : fill;
+  return TUNING_FILL_NS + issued + (order == TMARING_ORDER_TICKET ? TUNING_TICKET_NS : 0.0);
 }
 
 /* Bytes per ns of the whole grid: the memory's rate, unless too few SMs work or too little is in flight. */
@@ -104,6 +103,8 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
     loss = least(loss, TUNING_OVERLAP_LOSS_NS);
   if (c->stages == 1) loss = least(cost.memory_ns, cost.worker_ns); /* either the copy engine works or the threads do */
   if (tmaring__facts_columns(facts)) cost.ramp_ns += join_ns(c, facts, decision, chunks);
-  cost.total_ns = cost.ramp_ns + greatest(cost.memory_ns, cost.worker_ns) + loss;
+  /* the producer knows its next tile no sooner than its claim is back */
+  const double claims = order == TMARING_ORDER_TICKET && c->chunk == 1 ? cost.fills * TUNING_CLAIM_NS : 0.0;
+  cost.total_ns = cost.ramp_ns + greatest(claims, greatest(cost.memory_ns, cost.worker_ns)) + loss;
   return cost;
 }
