@@ -6,7 +6,7 @@ int main(void)
 {
   static _Alignas(16) float x[1000][256], y[1000][256];
   void *data[] = {x, y}; /* device addresses with TMARING_BACKEND_CUDA */
-  tmaring_tensor matrix = {sizeof matrix, TMARING_F32, 1000, 256, 0, 0};
+  tmaring_tensor matrix = {.size = sizeof matrix, .dtype = TMARING_F32, .rows = 1000, .cols = 256};
   tmaring_launch_params launch = {.size = sizeof launch, .rows = 1000, .data = data};
   tmaring_formula *formula = NULL;
   tmaring_plan *plan = NULL;

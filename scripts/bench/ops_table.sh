@@ -30,6 +30,7 @@ cell add_rmsnorm 1024,8192 --type bf16
 cell add_rmsnorm_f32sum 16384,4096 --type bf16
 cell add_rmsnorm_f32sum 16384,7168 --type bf16
 cell add_rmsnorm_f32sum 8191,2880 --type bf16
+cell rmsnorm 16384,4096 --type bf16
 cell rmsnorm 1048573,128 --type bf16
 cell layernorm 8191,4096 --type bf16
 cell layernorm 16384,8192 --type bf16
