@@ -111,7 +111,7 @@ typedef struct tmaring_args {
 
 TMARING_FN tmaring_i32 tmaring_column_seats(const tmaring_args *a)
 {
-  return tmaring_cta_consumer_warps(&a->cta) / a->scope.warps_per_row * (32 >> a->scope.lanes_log2);
+  return tmaring_scope_at_a_time(&a->scope, tmaring_cta_consumer_warps(&a->cta));
 }
 
 /* Seat of a thread. */

@@ -60,6 +60,12 @@ TMARING_FN tmaring_i32 tmaring_scope_lanes(const tmaring_scope *s)
   return 1 << s->lanes_log2;
 }
 
+/* Rows that `warps` consumer warps handle at a time. */
+TMARING_FN tmaring_i32 tmaring_scope_at_a_time(const tmaring_scope *s, tmaring_i32 warps)
+{
+  return warps / s->warps_per_row * (32 >> s->lanes_log2);
+}
+
 /* Iterations in which a unit handles `rows` rows, 32 / lanes of them at a time. */
 TMARING_FN tmaring_i32 tmaring_scope_iterations(const tmaring_scope *s, tmaring_i32 rows)
 {

@@ -12,8 +12,7 @@ static int same_node(const tmaring__node *a, const tmaring__node *b)
 
 static int differs_by_column(tmaring__op op)
 {
-  return op == TMARING__OP_INPUT || op == TMARING__OP_INPUT_EVEN || op == TMARING__OP_INPUT_ODD ||
-         op == TMARING__OP_VECTOR || op == TMARING__OP_GROUP_SCALE || op == TMARING__OP_COL;
+  return tmaring__op_streams(op) || op == TMARING__OP_VECTOR || op == TMARING__OP_GROUP_SCALE || op == TMARING__OP_COL;
 }
 
 static void place_node(const tmaring__node_table *table, tmaring__node *made)

@@ -112,10 +112,25 @@ static inline int tmaring__op_reduces(tmaring__op op)
   return op >= TMARING__OP_REDUCE_SUM;
 }
 
+/* 1 for elements of a streamed input: INPUT, INPUT_EVEN and INPUT_ODD. */
+static inline int tmaring__op_streams(tmaring__op op)
+{
+  return op >= TMARING__OP_INPUT && op <= TMARING__OP_INPUT_ODD;
+}
+
 /* 1 for GROUP_SUM, GROUP_MAX and GROUP_MIN. */
 static inline int tmaring__op_groups(tmaring__op op)
 {
   return op >= TMARING__OP_GROUP_SUM && op <= TMARING__OP_GROUP_MIN;
+}
+
+/* 1 where some node of the program is an `op`. */
+static inline int tmaring__program_has(const tmaring__program *program, tmaring__op op)
+{
+  for (int32_t i = 0; i < program->node_count; ++i) {
+    if (program->node[i].op == op) return 1;
+  }
+  return 0;
 }
 
 /* Partial results that a reduction hands from warp to warp: value and column, maximum and sum, one, or none. */

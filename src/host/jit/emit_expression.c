@@ -142,13 +142,14 @@ void tmaring__emit_value(const tmaring__emitter *m, const tmaring__loop *loop, i
 
 /* ---- expressions ---- */
 
-/* Text with $0 $1 $2 in place of the operands. */
-static const char *pattern_of(tmaring__op op)
+/* Text with $0 $1 $2 in place of the operands. A product that is needed twice, also in another pass, has one value: were
+ * it fused with a sum here and rounded there, z - max(z) would not be 0 at the maximum. */
+static const char *pattern_of(const tmaring__emitter *m, int32_t node)
 {
-  switch (op) {
+  switch (m->program->node[node].op) {
   case TMARING__OP_ADD: return "$0 + $1";
   case TMARING__OP_SUB: return "$0 - $1";
-  case TMARING__OP_MUL: return "$0 * $1";
+  case TMARING__OP_MUL: return m->uses[node] > 1 ? "tmaring_product($0, $1)" : "$0 * $1";
   case TMARING__OP_DIV: return "$0 / $1";
   case TMARING__OP_NEG: return "-$0";
   case TMARING__OP_ABS: return "tmaring_abs($0)";
@@ -172,35 +173,15 @@ static const char *pattern_of(tmaring__op op)
   }
 }
 
-/* Operands of a node that are another one: p - p has two. */
-static int times_read(const tmaring__node *n, int32_t node)
-{
-  int times = 0;
-  for (int32_t k = 0; k < tmaring__op_operands(n->op); ++k) times += n->arg[k] == node;
-  return times;
-}
-
-/* A product that is needed twice, also in another pass, has one value: were it fused with a sum here and rounded there,
- * z - max(z) would not be 0 at the maximum. */
-static int has_one_use(const tmaring__program *program, int32_t node)
-{
-  int uses = 0;
-  for (int32_t i = 0; i < program->node_count; ++i) uses += times_read(&program->node[i], node);
-  for (int32_t i = 0; i < program->output_count; ++i) uses += program->output[i] == node;
-  for (int32_t i = 0; i < program->row_output_count; ++i) uses += program->row_output[i] == node;
-  for (int32_t i = 0; i < program->group_output_count; ++i) uses += program->group_output[i] == node;
-  for (int32_t i = 0; i < program->column_output_count; ++i) uses += program->column_output[i].node == node;
-  return uses <= 1;
-}
-
 static int is_comparison(tmaring__op op)
 {
   return op >= TMARING__OP_LT && op <= TMARING__OP_NE;
 }
 
-static void emit_pattern(const tmaring__emitter *m, const tmaring__loop *loop, const tmaring__node *n)
+static void emit_pattern(const tmaring__emitter *m, const tmaring__loop *loop, int32_t node)
 {
-  const char *p = pattern_of(n->op);
+  const tmaring__node *n = &m->program->node[node];
+  const char *p = pattern_of(m, node);
   void (*const emit)(const tmaring__emitter *, const tmaring__loop *, int32_t) =
       *p == 't' ? tmaring__emit_value : tmaring__emit_operand; /* arguments of a function need no parentheses */
   for (; *p; ++p) {
@@ -215,9 +196,8 @@ static void emit_pattern(const tmaring__emitter *m, const tmaring__loop *loop, c
 /* A condition that is needed here alone is written as it is. */
 static void emit_where(const tmaring__emitter *m, const tmaring__loop *loop, const tmaring__node *n)
 {
-  const tmaring__node *condition = &m->program->node[n->arg[0]];
-  if (is_inlined(m, loop, n->arg[0]) && is_comparison(condition->op)) {
-    emit_pattern(m, loop, condition);
+  if (is_inlined(m, loop, n->arg[0]) && is_comparison(m->program->node[n->arg[0]].op)) {
+    emit_pattern(m, loop, n->arg[0]);
   } else {
     tmaring__emit_operand(m, loop, n->arg[0]);
     tmaring__text_add(m->out, " != 0");
@@ -238,14 +218,8 @@ void tmaring__emit_expression(const tmaring__emitter *m, const tmaring__loop *lo
     tmaring__text_add(m->out, "tmaring_cast<%s>(", tmaring__emit_dtype(dtype));
     tmaring__emit_value(m, loop, n->arg[0]);
     tmaring__text_add(m->out, ")");
-  } else if (n->op == TMARING__OP_MUL && !has_one_use(m->program, node)) {
-    tmaring__text_add(m->out, "tmaring_product(");
-    tmaring__emit_value(m, loop, n->arg[0]);
-    tmaring__text_add(m->out, ", ");
-    tmaring__emit_value(m, loop, n->arg[1]);
-    tmaring__text_add(m->out, ")");
   } else {
-    emit_pattern(m, loop, n);
+    emit_pattern(m, loop, node);
     if (is_comparison(n->op)) tmaring__text_add(m->out, " ? (real)1 : (real)0");
   }
 }

@@ -31,6 +31,8 @@ typedef struct tmaring__emitter {
   tmaring__text *out;
   const tmaring__kernel_spec *spec;
   const tmaring__program *program;
+  int32_t uses[TMARING__MAX_NODES];   /* operands and results that a node is, in all passes */
+  int32_t reader[TMARING__MAX_NODES]; /* the last node that reads it; -1: none does */
   tmaring__row_values rows;
 } tmaring__emitter;
 

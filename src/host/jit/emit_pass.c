@@ -47,8 +47,7 @@ static int reads_stream(const tmaring__emitter *m, const tmaring__loop *loop, in
   int reads = 0;
   for (int32_t i = 0; i < m->program->node_count; ++i) {
     const tmaring__node *n = &m->program->node[i];
-    reads |= loop->has[i] && n->index == index &&
-             (n->op == TMARING__OP_INPUT || n->op == TMARING__OP_INPUT_EVEN || n->op == TMARING__OP_INPUT_ODD);
+    reads |= loop->has[i] && n->index == index && tmaring__op_streams(n->op);
   }
   return reads;
 }
@@ -116,8 +115,7 @@ static int loaded_words(const tmaring__emitter *m, const tmaring__loop *loop)
   for (int32_t i = 0; i < p->node_count; ++i) {
     const tmaring__node *n = &p->node[i];
     if (!loop->has[i]) continue;
-    if (n->op == TMARING__OP_INPUT || n->op == TMARING__OP_INPUT_EVEN || n->op == TMARING__OP_INPUT_ODD)
-      bytes += tmaring_dtype_bytes((tmaring_i32)m->spec->input[n->index]);
+    if (tmaring__op_streams(n->op)) bytes += tmaring_dtype_bytes((tmaring_i32)m->spec->input[n->index]);
     if (n->op == TMARING__OP_VECTOR) bytes += tmaring_dtype_bytes((tmaring_i32)m->spec->vector[n->index]);
   }
   if (tmaring__is_output_pass(p, loop->pass)) bytes += (unsigned)p->column_output_count * (m->spec->code.wide ? 8 : 4);

@@ -29,23 +29,22 @@ static void find_divisors(tmaring__emitter *m)
   }
 }
 
-typedef struct readers {
-  int32_t count[TMARING__MAX_NODES], last[TMARING__MAX_NODES];
-} readers;
-
-static void find_readers(readers *r, const tmaring__program *p)
+/* p - p reads p twice; results stand by themselves. */
+static void find_uses(tmaring__emitter *m)
 {
-  memset(r, 0, sizeof *r);
+  const tmaring__program *p = m->program;
+  memset(m->uses, 0, sizeof m->uses);
+  memset(m->reader, -1, sizeof m->reader);
   for (int32_t i = 0; i < p->node_count; ++i) {
     for (int32_t k = 0; k < tmaring__op_operands(p->node[i].op); ++k) {
-      r->count[p->node[i].arg[k]] += 1;
-      r->last[p->node[i].arg[k]] = i;
+      m->uses[p->node[i].arg[k]] += 1;
+      m->reader[p->node[i].arg[k]] = i;
     }
   }
-  for (int32_t i = 0; i < p->output_count; ++i) r->count[p->output[i]] += 2; /* results stand by themselves */
-  for (int32_t i = 0; i < p->row_output_count; ++i) r->count[p->row_output[i]] += 2;
-  for (int32_t i = 0; i < p->group_output_count; ++i) r->count[p->group_output[i]] += 2;
-  for (int32_t i = 0; i < p->column_output_count; ++i) r->count[p->column_output[i].node] += 2;
+  for (int32_t i = 0; i < p->output_count; ++i) m->uses[p->output[i]] += 1;
+  for (int32_t i = 0; i < p->row_output_count; ++i) m->uses[p->row_output[i]] += 1;
+  for (int32_t i = 0; i < p->group_output_count; ++i) m->uses[p->group_output[i]] += 1;
+  for (int32_t i = 0; i < p->column_output_count; ++i) m->uses[p->column_output[i].node] += 1;
 }
 
 /* A node with one reader, evaluated at the same time, becomes part of its expression. */
@@ -53,18 +52,18 @@ static void inline_values(tmaring__emitter *m)
 {
   const tmaring__program *p = m->program;
   unsigned char size[TMARING__MAX_NODES];
-  readers r;
-  find_readers(&r, p);
   memset(size, 1, sizeof size);
   for (int32_t i = 0; i < p->node_count; ++i) {
-    const tmaring__node *n = &p->node[i], *reader = &p->node[r.last[i]];
+    const tmaring__node *n = &p->node[i];
     if (n->per_col || tmaring__op_operands(n->op) == 0 || tmaring__op_reduces(n->op)) continue;
     for (int32_t k = 0; k < tmaring__op_operands(n->op); ++k) {
       if (m->rows.inlined[n->arg[k]]) size[i] = (unsigned char)(size[i] + size[n->arg[k]]);
     }
-    m->rows.inlined[i] = r.count[i] == 1 && !m->rows.divides[i] && size[i] < TMARING__INLINED_MOST &&
-                         !reader->per_col && !tmaring__op_reduces(reader->op) && reader->level == n->level &&
-                         m->rows.launch[i] == m->rows.launch[r.last[i]];
+    if (m->uses[i] != 1 || m->reader[i] < 0) continue;
+    const tmaring__node *reader = &p->node[m->reader[i]];
+    m->rows.inlined[i] = !m->rows.divides[i] && size[i] < TMARING__INLINED_MOST && !reader->per_col &&
+                         !tmaring__op_reduces(reader->op) && reader->level == n->level &&
+                         m->rows.launch[i] == m->rows.launch[m->reader[i]];
   }
 }
 
@@ -72,6 +71,7 @@ void tmaring__rows_plan(tmaring__emitter *m)
 {
   for (int32_t i = 0; i < m->program->node_count; ++i)
     m->rows.launch[i] = (unsigned char)is_launch_value(m, &m->program->node[i]);
+  find_uses(m);
   find_divisors(m);
   inline_values(m);
 }

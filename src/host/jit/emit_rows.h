@@ -4,7 +4,7 @@
 
 #include "emit_expression.h"
 
-/* Finds the launch's values, what is inlined, and the divisors; m->spec must be set. */
+/* Finds uses and readers, the launch's values, what is inlined, and the divisors; m->spec must be set. */
 void tmaring__rows_plan(tmaring__emitter *m);
 
 /* Their members. */

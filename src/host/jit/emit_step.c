@@ -10,8 +10,7 @@ typedef struct step {
 
 static int is_literal_leaf(tmaring__op op)
 {
-  return op == TMARING__OP_INPUT || op == TMARING__OP_INPUT_EVEN || op == TMARING__OP_INPUT_ODD ||
-         op == TMARING__OP_VECTOR || op == TMARING__OP_COL;
+  return tmaring__op_streams(op) || op == TMARING__OP_VECTOR || op == TMARING__OP_COL;
 }
 
 /* ---- loads ---- */

@@ -13,7 +13,7 @@ static const char *const axis_name[3] = {"x", "y", "z"};
 /* 1 where a thread does enough per byte, or rows are long enough, for many threads. */
 static int works_hard(const tmaring__facts *facts)
 {
-  if (facts->program->reduction_passes > 0 || facts->program->group_cols_most > 0) return 1;
+  if (tmaring__facts_joins(facts)) return 1;
   if (facts->work >= TUNING_HEAVY_WORK) return 1;
   return tmaring__facts_columns(facts) && (int64_t)facts->cols * facts->widest_bytes > TUNING_COLUMN_SHORT_ROW_BYTES;
 }

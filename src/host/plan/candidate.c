@@ -153,7 +153,7 @@ static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
   tmaring__row_scope_pick(c, facts, m->decision, m->machine);
   const int32_t round = c->scope.kind == TMARING_SCOPE_FLAT
                             ? 1
-                            : tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&m->decision->cta));
+                            : tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&m->decision->cta));
   if (rows >= round)
     rows -= rows % round;
   else if (tmaring__facts_columns(facts) && round <= TUNING_MAX_RUNS)
@@ -228,13 +228,12 @@ static int has_rows_to_spare(const maker *m, const tmaring__candidate *c)
  * what one row waits for; more did not pay. */
 static void list_fills(const maker *m, void (*cut)(const maker *, int32_t, int32_t), int32_t ctas)
 {
-  const tmaring__program *program = m->facts->program;
-  const int reduces = program->reduction_passes > 0 || program->group_cols_most > 0;
+  const int joins = tmaring__facts_joins(m->facts);
   maker own = *m;
-  for (int32_t p = 0; p < (reduces ? PER_LANES : 1); ++p) {
+  for (int32_t p = 0; p < (joins ? PER_LANES : 1); ++p) {
     const int32_t before = m->list->count;
     own.per_lane = per_lane[p];
-    for (int32_t i = 0; i < (reduces ? FILL_TARGETS : FILL_TARGETS_POINTWISE); ++i) {
+    for (int32_t i = 0; i < (joins ? FILL_TARGETS : FILL_TARGETS_POINTWISE); ++i) {
       const int32_t count = m->list->count;
       cut(&own, ctas, fill_targets[i]);
       if (i >= FILL_TARGETS_POINTWISE && m->list->count > count && has_rows_to_spare(m, &m->list->item[count]))

@@ -1,11 +1,10 @@
 #include "column.h"
 
-#include "row_scope.h"
 #include "tuning.h"
 
 static int32_t seats_of(const tmaring__candidate *c, const tmaring__decision *d)
 {
-  return tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  return tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
 }
 
 int64_t tmaring__column_smem_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,

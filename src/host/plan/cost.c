@@ -1,6 +1,5 @@
 #include "cost.h"
 
-#include "row_scope.h"
 #include "tuning.h"
 
 static double least(double a, double b)
@@ -68,7 +67,7 @@ static double traffic_of_row(const tmaring__candidate *c, const tmaring__facts *
 static double join_ns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                       int64_t chunks)
 {
-  const double seats = tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  const double seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
   const double turns = (double)tmaring_ceil_div(facts->cols, TUNING_COLUMN_JOIN_COLS);
   const double rows = (double)chunks * seats * facts->program->column_output_count;
   return TUNING_COLUMN_KERNEL_NS + rows * turns * TUNING_COLUMN_JOIN_NS;
@@ -99,8 +98,7 @@ tmaring__cost tmaring__cost_estimate(const tmaring__candidate *candidate, const 
   cost.worker_ns = cost.fills * one_fill;
   cost.ramp_ns = TUNING_RAMP_NS + TUNING_FIRST_FILL_LOSS * fill_load * (double)ctas / rate + one_fill;
   double loss = TUNING_OVERLAP_LOSS * least(cost.memory_ns, cost.worker_ns);
-  if (facts->program->reduction_passes == 0 && facts->program->group_cols_most == 0)
-    loss = least(loss, TUNING_OVERLAP_LOSS_NS);
+  if (!tmaring__facts_joins(facts)) loss = least(loss, TUNING_OVERLAP_LOSS_NS);
   if (c->stages == 1) loss = least(cost.memory_ns, cost.worker_ns); /* either the copy engine works or the threads do */
   if (tmaring__facts_columns(facts)) cost.ramp_ns += join_ns(c, facts, decision, chunks);
   /* the producer knows its next tile no sooner than its claim is back */

@@ -1,7 +1,6 @@
 #include "explain.h"
 
 #include "column.h"
-#include "row_scope.h"
 #include "tuning.h"
 
 /* ---- tensors and formula ---- */
@@ -20,19 +19,11 @@ static void explain_tensors(const tmaring__facts *facts, tmaring__notes *notes)
     tmaring__note_add(notes, "no input is streamed: fills carry no bytes, results are stored from registers");
 }
 
-static int numbers_rows(const tmaring__program *program)
-{
-  for (int32_t i = 0; i < program->node_count; ++i) {
-    if (program->node[i].op == TMARING__OP_ROW) return 1;
-  }
-  return 0;
-}
-
 static void explain_formula(const tmaring__facts *facts, tmaring__notes *notes)
 {
   const tmaring__program *p = facts->program;
   if (facts->wide) tmaring__note_add(notes, "wide: arithmetic is in double, since a tensor is f64 or a matrix i32");
-  if (numbers_rows(p) && !facts->wide)
+  if (tmaring__program_has(p, TMARING__OP_ROW) && !facts->wide)
     tmaring__note_add(notes, "row: row numbers are fp32, and rounded from row %d on", 1 << 24);
   if (p->group_cols_most > 0)
     tmaring__note_add(notes, "groups: %d .. %d columns are shared by %d .. %d neighbouring lanes of %d elements",
@@ -107,7 +98,7 @@ static void explain_pieces(const tmaring__candidate *c, const tmaring__facts *fa
 static void explain_columns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                             tmaring__notes *notes)
 {
-  const int32_t seats = tmaring__row_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  const int32_t seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
   if (!tmaring__facts_columns(facts)) return;
   tmaring__note_add(notes,
                     "columns: %lld rows per chunk, which %d accumulator%s per column join in a fixed order; a second "

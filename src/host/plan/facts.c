@@ -242,10 +242,8 @@ static tmaring_status check_numbers(const tmaring__facts *facts)
 /* Flat fills know neither rows nor columns. */
 static int knows_places(const tmaring__program *p)
 {
-  for (int32_t i = 0; i < p->node_count; ++i) {
-    if (p->node[i].op == TMARING__OP_COL || p->node[i].op == TMARING__OP_ROW) return 1;
-  }
-  return p->reduction_passes > 0 || p->vector_count > 0 || p->row_scalar_count > 0 || p->row_output_count > 0;
+  return tmaring__program_has(p, TMARING__OP_COL) || tmaring__program_has(p, TMARING__OP_ROW) ||
+         p->reduction_passes > 0 || p->vector_count > 0 || p->row_scalar_count > 0 || p->row_output_count > 0;
 }
 
 tmaring_status tmaring__facts_gather(tmaring__facts *facts, const tmaring_formula *formula, tmaring_tensor *tensors,

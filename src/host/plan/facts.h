@@ -45,4 +45,10 @@ static inline int tmaring__facts_columns(const tmaring__facts *facts)
   return facts->program->column_output_count > 0;
 }
 
+/* 1 where values of a row are joined, over all of it or over groups of its columns. */
+static inline int tmaring__facts_joins(const tmaring__facts *facts)
+{
+  return facts->program->reduction_passes > 0 || facts->program->group_cols_most > 0;
+}
+
 #endif

@@ -91,11 +91,6 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   }
 }
 
-int32_t tmaring__row_scope_at_a_time(const tmaring_scope *scope, int32_t consumer_warps)
-{
-  return consumer_warps / scope->warps_per_row * (32 >> scope->lanes_log2);
-}
-
 void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__facts *facts,
                               const tmaring__decision *decision)
 {

@@ -12,7 +12,4 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
 void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__facts *facts,
                               const tmaring__decision *decision);
 
-/* Rows that the consumers handle at a time: fills of a multiple of it leave no lane idle. */
-int32_t tmaring__row_scope_at_a_time(const tmaring_scope *scope, int32_t consumer_warps);
-
 #endif

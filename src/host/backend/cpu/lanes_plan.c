@@ -78,10 +78,9 @@ static void plan_rows(tmaring__lanes_plan *plan)
 /* A flat fill is one long row: nothing in it may know where its rows begin. */
 static int knows_rows(const tmaring__program *program)
 {
-  int rows = program->row_scalar_count + program->row_output_count + program->reduction_passes +
-             program->group_cols_most + program->column_output_count;
-  for (int32_t i = 0; i < program->node_count; ++i) rows += program->node[i].op == TMARING__OP_ROW;
-  return rows > 0;
+  return tmaring__program_has(program, TMARING__OP_ROW) || program->row_scalar_count > 0 ||
+         program->row_output_count > 0 || program->reduction_passes > 0 || program->group_cols_most > 0 ||
+         program->column_output_count > 0;
 }
 
 tmaring_status tmaring__lanes_plan_make(tmaring__lanes_plan *plan, const tmaring__program *program,
