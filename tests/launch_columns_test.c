@@ -26,24 +26,6 @@ typedef struct bench {
 
 static const char text[] = "y = colsum(x); m = colmean(x); g = colmax(x)";
 
-/* Defines a body and one test per backend. */
-#define COLUMNS_TEST(name)                                                                                             \
-  static void run_##name(const venue *v);                                                                              \
-  Test(launch_columns, name##_cpu, .timeout = 60)                                                                      \
-  {                                                                                                                    \
-    venue v;                                                                                                           \
-    cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));                                                               \
-    run_##name(&v);                                                                                                    \
-  }                                                                                                                    \
-  Test(launch_columns, name##_cuda, .timeout = 60)                                                                     \
-  {                                                                                                                    \
-    venue v;                                                                                                           \
-    VENUE_NEED_CUDA(&v);                                                                                               \
-    run_##name(&v);                                                                                                    \
-    venue_close(&v);                                                                                                   \
-  }                                                                                                                    \
-  static void run_##name(const venue *v)
-
 static void make_kernel(bench *b, const tmaring_plan_options *options)
 {
   tmaring_tensor tensor[4] = {TMARING_TENSOR_INIT, TMARING_TENSOR_INIT, TMARING_TENSOR_INIT, TMARING_TENSOR_INIT};
@@ -151,7 +133,7 @@ static void expect_row_numbers(const bench *b, int64_t rows)
 }
 
 /* Wrapped rows are not counted. */
-COLUMNS_TEST(F07_sums_of_row_numbers)
+VENUE_TEST(launch_columns, F07_sums_of_row_numbers)
 {
   for (int32_t order = TMARING_ORDER_SPLIT; order <= TMARING_ORDER_TICKET; ++order) {
     for (int32_t policy = TMARING_POLICY_WRAP; policy <= TMARING_POLICY_EXACT; ++policy) {
@@ -173,7 +155,7 @@ COLUMNS_TEST(F07_sums_of_row_numbers)
   }
 }
 
-COLUMNS_TEST(F13_no_rows_write_what_no_rows_come_to)
+VENUE_TEST(launch_columns, F13_no_rows_write_what_no_rows_come_to)
 {
   for (int32_t order = TMARING_ORDER_SPLIT; order <= TMARING_ORDER_TICKET; ++order) {
     tmaring_plan_options options;
@@ -193,7 +175,7 @@ COLUMNS_TEST(F13_no_rows_write_what_no_rows_come_to)
   }
 }
 
-COLUMNS_TEST(rows_come_from_memory)
+VENUE_TEST(launch_columns, rows_come_from_memory)
 {
   static const int64_t counts[] = {0, 1, 57, 999, 1000};
   for (int32_t order = TMARING_ORDER_CYCLIC; order <= TMARING_ORDER_TICKET; ++order) {
@@ -218,7 +200,7 @@ COLUMNS_TEST(rows_come_from_memory)
 }
 
 /* The same bits from every order, policy, grid and number of SMs, and again from the same workspace. */
-COLUMNS_TEST(F27_bits_do_not_depend_on_who_adds)
+VENUE_TEST(launch_columns, F27_bits_do_not_depend_on_who_adds)
 {
   static float due[3][COLS];
   int32_t runs = 0;
@@ -248,7 +230,7 @@ COLUMNS_TEST(F27_bits_do_not_depend_on_who_adds)
 }
 
 /* A launch that may start early waits, and what follows it sees its sums. */
-COLUMNS_TEST(dependent_launches_see_what_came_before)
+VENUE_TEST(launch_columns, dependent_launches_see_what_came_before)
 {
   bench b;
   bench_make(&b, v, NULL);
@@ -300,7 +282,7 @@ Test(launch_columns, graphs_replay_cuda, .timeout = 60)
 
 #endif
 
-COLUMNS_TEST(what_is_missing_is_named)
+VENUE_TEST(launch_columns, what_is_missing_is_named)
 {
   bench b;
   bench_make(&b, v, NULL);

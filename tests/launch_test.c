@@ -8,24 +8,6 @@
 #include "support/modes.h"
 #include "support/rig.h"
 
-/* Defines a body and one test per backend. */
-#define LAUNCH_TEST(name)                                                                                              \
-  static void run_##name(const venue *v);                                                                              \
-  Test(launch, name##_cpu, .timeout = 60)                                                                              \
-  {                                                                                                                    \
-    venue v;                                                                                                           \
-    cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));                                                               \
-    run_##name(&v);                                                                                                    \
-  }                                                                                                                    \
-  Test(launch, name##_cuda, .timeout = 60)                                                                             \
-  {                                                                                                                    \
-    venue v;                                                                                                           \
-    VENUE_NEED_CUDA(&v);                                                                                               \
-    run_##name(&v);                                                                                                    \
-    venue_close(&v);                                                                                                   \
-  }                                                                                                                    \
-  static void run_##name(const venue *v)
-
 /* The status, and a detail that has the word. */
 #define EXPECT_REFUSAL(call, expected, word)                                                                           \
   do {                                                                                                                 \
@@ -56,7 +38,7 @@ static tmaring_launch_params params_of(const rig *r, void **data, int64_t rows)
   return params;
 }
 
-LAUNCH_TEST(bad_arguments_are_named)
+VENUE_TEST(launch, bad_arguments_are_named)
 {
   rig r;
   void *data[2];
@@ -90,7 +72,7 @@ LAUNCH_TEST(bad_arguments_are_named)
   rig_free(&r);
 }
 
-LAUNCH_TEST(no_rows_need_no_data)
+VENUE_TEST(launch, no_rows_need_no_data)
 {
   rig r;
   tmaring_launch_params params = TMARING_LAUNCH_PARAMS_INIT;
@@ -106,7 +88,7 @@ LAUNCH_TEST(no_rows_need_no_data)
   rig_free(&r);
 }
 
-LAUNCH_TEST(misaligned_addresses_are_refused)
+VENUE_TEST(launch, misaligned_addresses_are_refused)
 {
   rig r;
   void *data[2];
@@ -129,7 +111,7 @@ LAUNCH_TEST(misaligned_addresses_are_refused)
 
 /* In place is right where input and output are the same bytes; every other overlap is refused before anything is
  * written. */
-LAUNCH_TEST(overlap_is_exact_or_refused)
+VENUE_TEST(launch, overlap_is_exact_or_refused)
 {
   rig r;
   void *data[2];
@@ -193,7 +175,7 @@ static void expect_factor(rig *r, float factor)
   }
 }
 
-LAUNCH_TEST(scalars_have_defaults_or_are_needed)
+VENUE_TEST(launch, scalars_have_defaults_or_are_needed)
 {
   rig r;
   void *data[2];
@@ -215,7 +197,7 @@ LAUNCH_TEST(scalars_have_defaults_or_are_needed)
   rig_free(&r);
 }
 
-LAUNCH_TEST(kernels_outlive_plans_and_each_other)
+VENUE_TEST(launch, kernels_outlive_plans_and_each_other)
 {
   rig r;
   cr_assert(rig_make(&r, v, 33, 256, NULL));
@@ -236,7 +218,7 @@ LAUNCH_TEST(kernels_outlive_plans_and_each_other)
   rig_free(&r);
 }
 
-LAUNCH_TEST(nothing_is_freed_by_freeing_null)
+VENUE_TEST(launch, nothing_is_freed_by_freeing_null)
 {
   tmaring_kernel_free(NULL);
   tmaring_plan_free(NULL);
@@ -245,7 +227,7 @@ LAUNCH_TEST(nothing_is_freed_by_freeing_null)
 }
 
 /* The counters of a workspace are as at first after every launch. */
-LAUNCH_TEST(workspaces_are_left_ready)
+VENUE_TEST(launch, workspaces_are_left_ready)
 {
   rig r;
   unsigned char bytes[256] = {1};
@@ -286,7 +268,7 @@ static void count_rows(const venue *v, const tmaring_plan_options *options)
   rig_free(&r);
 }
 
-LAUNCH_TEST(rows_come_from_memory)
+VENUE_TEST(launch, rows_come_from_memory)
 {
   for (int32_t order = TMARING_ORDER_SPLIT; order <= TMARING_ORDER_TICKET; ++order) {
     for (int32_t policy = TMARING_POLICY_WRAP; policy <= TMARING_POLICY_EXACT; ++policy) {
@@ -316,7 +298,7 @@ static void *launch_rounds(void *argument)
   return NULL;
 }
 
-LAUNCH_TEST(many_threads_launch_one_kernel)
+VENUE_TEST(launch, many_threads_launch_one_kernel)
 {
   static crew_member crew[THREADS];
   pthread_t thread[THREADS];
@@ -341,7 +323,7 @@ LAUNCH_TEST(many_threads_launch_one_kernel)
 }
 
 /* y = 2x, then z = 2y by a launch that may start before the first has ended. */
-LAUNCH_TEST(dependent_launches_see_what_came_before)
+VENUE_TEST(launch, dependent_launches_see_what_came_before)
 {
   rig a, b;
   cr_assert(rig_make(&a, v, 997, 256, NULL));

@@ -7,13 +7,6 @@
 
 #define GROUPS "f(x[M,N]) = out s = max(gamax(x, 128), 1e-10) / 448; q = x / s"
 
-static int32_t tensor_of(const draft *d, const char *name)
-{
-  const int32_t index = tmaring_formula_find(d->formula, name);
-  cr_assert_geq(index, 0, "%s", name);
-  return index;
-}
-
 /* ---- groups of columns ---- */
 
 typedef struct group_case {
@@ -106,7 +99,7 @@ Test(plan_groups, lanes_of_a_row_hold_its_groups, .timeout = 10)
 Test(plan_groups, column_major_outputs_bound_the_rows, .timeout = 10)
 {
   draft d = draft_make(GROUPS, TMARING_F32, 1000, 256);
-  tmaring_tensor *s = &d.tensor[tensor_of(&d, "s")];
+  tmaring_tensor *s = &d.tensor[draft_tensor(&d, "s")];
   tmaring_status status;
   tmaring_args a;
   s->pitch = 1;

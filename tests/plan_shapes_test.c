@@ -10,13 +10,6 @@
 #define PAIRS  "f(x[M,2N]) = even(x) * odd(x)"
 #define GROUPS "f(x[M,N]) = out s = max(gamax(x, 128), 1e-10) / 448; q = x / s"
 
-static int32_t tensor_of(const draft *d, const char *name)
-{
-  const int32_t index = tmaring_formula_find(d->formula, name);
-  cr_assert_geq(index, 0, "%s", name);
-  return index;
-}
-
 /* ---- refused tensors ---- */
 
 typedef struct refusal {
@@ -93,7 +86,7 @@ Test(plan_shapes, refused_tensors_are_named, .timeout = 10)
     char what[32];
     tmaring_status status;
     draft d = draft_make(r->formula, TMARING_F32, 1000, 256);
-    r->change(&d.tensor[tensor_of(&d, r->tensor)]);
+    r->change(&d.tensor[draft_tensor(&d, r->tensor)]);
     snprintf(what, sizeof what, "case %zu", i);
     cr_expect_null(draft_plan(&d, &status), "%s", what);
     cr_expect_eq(status, r->status, "%s: %s, \"%s\"", what, tmaring_status_name(status), tmaring_last_detail());
@@ -106,14 +99,15 @@ Test(plan_shapes, refused_tensors_are_named, .timeout = 10)
 Test(plan_shapes, strides_that_are_served, .timeout = 10)
 {
   draft d = draft_make("y = x * v[M] + u[M]; s = sum(x)", TMARING_F32, 1000, 256);
-  d.tensor[tensor_of(&d, "v")].pitch = 7;
-  d.tensor[tensor_of(&d, "u")].pitch = TMARING_ONE_VALUE;
-  d.tensor[tensor_of(&d, "u")].rows = 1;
-  d.tensor[tensor_of(&d, "s")].pitch = 3;
+  d.tensor[draft_tensor(&d, "v")].pitch = 7;
+  d.tensor[draft_tensor(&d, "u")].pitch = TMARING_ONE_VALUE;
+  d.tensor[draft_tensor(&d, "u")].rows = 1;
+  d.tensor[draft_tensor(&d, "s")].pitch = 3;
   tmaring_plan *plan = draft_accept(&d);
   const tmaring_args a = draft_args(plan, 1000);
-  cr_expect_eq(a.row_scalar[tmaring__formula_slot(d.formula, tensor_of(&d, "v")).index].pitch, 28);
-  cr_expect_eq(a.row_scalar[tmaring__formula_slot(d.formula, tensor_of(&d, "u")).index].pitch, 0, "one for all rows");
+  cr_expect_eq(a.row_scalar[tmaring__formula_slot(d.formula, draft_tensor(&d, "v")).index].pitch, 28);
+  cr_expect_eq(a.row_scalar[tmaring__formula_slot(d.formula, draft_tensor(&d, "u")).index].pitch, 0,
+               "one for all rows");
   cr_expect_eq(a.row_output[0].pitch, 12);
   cr_expect_eq(draft_info(plan).bytes_per_row, 2 * 1024 + 4 + 4, "u is read once, not per row");
   tmaring_plan_free(plan);
@@ -123,7 +117,7 @@ Test(plan_shapes, strides_that_are_served, .timeout = 10)
 Test(plan_shapes, i64_holds_labels_and_column_numbers, .timeout = 10)
 {
   draft d = draft_make("i = argmax(x); l = x[label[M]]", TMARING_BF16, 100, 256);
-  d.tensor[tensor_of(&d, "label")].dtype = d.tensor[tensor_of(&d, "i")].dtype = TMARING_I64;
+  d.tensor[draft_tensor(&d, "label")].dtype = d.tensor[draft_tensor(&d, "i")].dtype = TMARING_I64;
   tmaring_plan *plan = draft_accept(&d);
   cr_expect_eq(plan->code.wide, 0);
   cr_expect_eq(draft_args(plan, 100).row_scalar[0].pitch, 8);

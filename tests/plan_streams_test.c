@@ -10,13 +10,6 @@
 #define PAIRS  "f(x[M,2N]) = even(x) * odd(x)"
 #define GROUPS "f(x[M,N]) = out s = max(gamax(x, 128), 1e-10) / 448; q = x / s"
 
-static int32_t tensor_of(const draft *d, const char *name)
-{
-  const int32_t index = tmaring_formula_find(d->formula, name);
-  cr_assert_geq(index, 0, "%s", name);
-  return index;
-}
-
 /* ---- vectors, units, arithmetic ---- */
 
 typedef struct type_case {
@@ -75,11 +68,11 @@ Test(plan_streams, flat_chunks_are_whole_units, .timeout = 10)
 Test(plan_streams, narrow_values_do_not_widen, .timeout = 10)
 {
   draft d = draft_make("y = x * v[M]", TMARING_F32, 100, 64);
-  d.tensor[tensor_of(&d, "v")].dtype = TMARING_I32;
+  d.tensor[draft_tensor(&d, "v")].dtype = TMARING_I32;
   tmaring_plan *plan = draft_accept(&d);
   cr_expect_eq(plan->code.wide, 0, "values per row of i32 are numbers in fp32");
   tmaring_plan_free(plan);
-  d.tensor[tensor_of(&d, "v")].dtype = TMARING_F64;
+  d.tensor[draft_tensor(&d, "v")].dtype = TMARING_F64;
   plan = draft_accept(&d);
   cr_expect_eq(plan->code.wide, 1);
   tmaring_plan_free(plan);

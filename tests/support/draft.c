@@ -35,6 +35,13 @@ void draft_free(draft *d)
   d->formula = NULL;
 }
 
+int32_t draft_tensor(const draft *d, const char *name)
+{
+  const int32_t index = tmaring_formula_find(d->formula, name);
+  cr_assert_geq(index, 0, "%s", name);
+  return index;
+}
+
 tmaring_plan *draft_plan(const draft *d, tmaring_status *status)
 {
   tmaring_plan *plan = NULL;

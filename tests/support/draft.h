@@ -19,6 +19,9 @@ typedef struct draft {
 draft draft_make(const char *formula, tmaring_dtype dtype, int64_t rows, int64_t cols);
 void draft_free(draft *d);
 
+/* Index of a tensor parameter; fails the test where there is none of that name. */
+int32_t draft_tensor(const draft *d, const char *name);
+
 /* The plan, or NULL and *status. */
 tmaring_plan *draft_plan(const draft *d, tmaring_status *status);
 /* The plan; fails the test where it is refused. */

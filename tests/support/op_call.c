@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/host/jit/code_store.h"
 #include "../../src/host/ops/plan_cache.h"
 
 #define CALL(name, made)                                                                                               \
@@ -131,21 +130,19 @@ int op_call_begin(op_state *s, const tmaring_view *views, tmaring_call *call)
   return init == TMARING_OK ? 1 : fail(s, init, "tmaring_op_workspace_init");
 }
 
-/* Fills the cache of compiled kernels for a machine that cannot compile: TMARING_TEST_COMPILE in the environment. */
+/* trial_compile for the plan that the call will make. */
 static int compile(op_state *s, const tmaring_view *views, const tmaring_call *call)
 {
   const tmaring_view *list[TMARING_OP_MAX_TENSORS];
   const tmaring__op_state *op;
   tmaring__op_request request;
-  tmaring__machine_code code;
   tmaring_plan *plan = NULL;
   if (!getenv("TMARING_TEST_COMPILE")) return 1;
   for (int32_t i = 0; i < s->count; ++i) list[i] = &views[i];
   tmaring_status status = tmaring__op_state_get(tmaring_op_find(s->trial->op->name), &op);
   if (status == TMARING_OK) status = tmaring__op_request_make(&request, op, list, s->count, call);
   if (status == TMARING_OK) status = tmaring__plan_cache_plan(&request, &plan);
-  if (status == TMARING_OK) status = tmaring__machine_code_of(plan, &code);
-  if (status == TMARING_OK) tmaring__machine_code_free(&code);
+  if (status == TMARING_OK) status = trial_compile(plan);
   tmaring_plan_free(plan);
   return status == TMARING_OK ? 1 : fail(s, status, "compile");
 }

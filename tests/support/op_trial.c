@@ -3,10 +3,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../../src/host/jit/code_store.h"
 #include "modes.h"
 #include "op_layout.h"
 #include "tmaring/ops.h"
@@ -105,17 +103,6 @@ static int refuse(op_state *s, tmaring_status status)
   return 0;
 }
 
-/* Fills the cache of compiled kernels for a machine that cannot compile: TMARING_TEST_COMPILE in the environment. */
-static int compile(op_state *s)
-{
-  tmaring__machine_code code;
-  if (!getenv("TMARING_TEST_COMPILE")) return 1;
-  const tmaring_status status = tmaring__machine_code_of(s->plan, &code);
-  if (status != TMARING_OK) return fail_call(s, status, "compile");
-  tmaring__machine_code_free(&code);
-  return 1;
-}
-
 int op_plan(op_state *s)
 {
   const op_trial *t = s->trial;
@@ -133,7 +120,9 @@ int op_plan(op_state *s)
   const tmaring_status args = tmaring_plan_args(s->plan, t->rows, &s->result.args);
   if (args != TMARING_OK) return fail_call(s, args, "tmaring_plan_args");
   const tmaring_status check = tmaring_check(s->plan, t->rows, &s->result.report);
-  return check == TMARING_OK ? compile(s) : fail_call(s, check, "tmaring_check");
+  if (check != TMARING_OK) return fail_call(s, check, "tmaring_check");
+  const tmaring_status compiled = trial_compile(s->plan);
+  return compiled == TMARING_OK ? 1 : fail_call(s, compiled, "compile");
 }
 
 static int prepare(op_state *s)

@@ -105,15 +105,13 @@ static int refuse(trial_state *s, tmaring_status status)
   return 0;
 }
 
-/* Fills the cache of compiled kernels for a machine that cannot compile: TMARING_TEST_COMPILE in the environment. */
-static int compile(trial_state *s)
+tmaring_status trial_compile(const tmaring_plan *plan)
 {
   tmaring__machine_code code;
-  if (!getenv("TMARING_TEST_COMPILE")) return 1;
-  const tmaring_status status = tmaring__machine_code_of(s->plan, &code);
-  if (status != TMARING_OK) return trial_fail_call(s, status, "compile");
-  tmaring__machine_code_free(&code);
-  return 1;
+  if (!getenv("TMARING_TEST_COMPILE")) return TMARING_OK;
+  const tmaring_status status = tmaring__machine_code_of(plan, &code);
+  if (status == TMARING_OK) tmaring__machine_code_free(&code);
+  return status;
 }
 
 static int plan(trial_state *s)
@@ -134,7 +132,8 @@ static int plan(trial_state *s)
   if (args != TMARING_OK) return trial_fail_call(s, args, "tmaring_plan_args");
   const tmaring_status check = tmaring_check(s->plan, t->rows, &s->result->report);
   if (check != TMARING_OK && !t->unchecked) return trial_fail_call(s, check, "tmaring_check");
-  return compile(s);
+  const tmaring_status compiled = trial_compile(s->plan);
+  return compiled == TMARING_OK ? 1 : trial_fail_call(s, compiled, "compile");
 }
 
 static void fill_row(const trial *t, const trial_tensor *tensor, noise *n, unsigned char *to, int64_t row,

@@ -58,6 +58,10 @@ trial_result trial_run(const trial *t, const venue *v);
 double trial_row_depth(const tmaring_args *args);
 double trial_column_depth(const tmaring_args *args);
 
+/* Fills the cache of compiled kernels for a machine that cannot compile, where TMARING_TEST_COMPILE is in the
+ * environment; else does nothing. */
+tmaring_status trial_compile(const tmaring_plan *plan);
+
 /* One line that names the case: "rmsnorm f16 [131,257] ws-y cyclic skip warp bulk S3 P-1". */
 void trial_name(const trial *t, char *text, size_t size);
 
