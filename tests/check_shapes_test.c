@@ -31,7 +31,8 @@ static void subject_encode(subject *s, int64_t rows, uint64_t shift)
   params.rows = rows;
   params.data = data;
   params.workspace = (void *)(uintptr_t)4096;
-  cr_assert_eq(tmaring__encode(s->plan, &params, &s->args), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert_eq(tmaring__encode(s->plan, &params, &s->args, &(tmaring__boxes){0}), TMARING_OK, "%s",
+               tmaring_last_detail());
 }
 
 static void subject_make(subject *s, const char *formula, tmaring_dtype dtype, int64_t rows, int64_t cols)

@@ -54,13 +54,13 @@ static void post_free(post *p)
 
 static void expect_encoded(post *p, const char *what)
 {
-  const tmaring_status status = tmaring__encode(p->plan, &p->params, &p->args);
+  const tmaring_status status = tmaring__encode(p->plan, &p->params, &p->args, &(tmaring__boxes){0});
   cr_expect_eq(status, TMARING_OK, "%s: %s", what, tmaring_last_detail());
 }
 
 static void expect_refused(post *p, tmaring_status expected, const char *first, const char *second)
 {
-  const tmaring_status status = tmaring__encode(p->plan, &p->params, &p->args);
+  const tmaring_status status = tmaring__encode(p->plan, &p->params, &p->args, &(tmaring__boxes){0});
   cr_expect_eq(status, expected, "%s: \"%s\"", tmaring_status_name(status), tmaring_last_detail());
   cr_expect_not_null(strstr(tmaring_last_detail(), first), "\"%s\" lacks %s", tmaring_last_detail(), first);
   cr_expect_not_null(strstr(tmaring_last_detail(), second), "\"%s\" lacks %s", tmaring_last_detail(), second);
@@ -250,7 +250,7 @@ Test(encode_shapes, F20_overlap_of_groups_is_found, .timeout = 60)
     p.data[0] = place(FIELD + base[0]);
     p.data[1] = place(FIELD + base[1]);
     const int expected = shares_a_byte(&p, base) && !(same && base[0] == base[1]);
-    const tmaring_status status = tmaring__encode(p.plan, &p.params, &p.args);
+    const tmaring_status status = tmaring__encode(p.plan, &p.params, &p.args, &(tmaring__boxes){0});
     cr_assert(status == TMARING_OK || status == TMARING_ERROR_ALIAS, "%s", tmaring_last_detail());
     if (expected) cr_assert_eq(status, TMARING_ERROR_ALIAS, "%d: shared bytes were accepted", i);
     shared += expected;

@@ -52,7 +52,7 @@ static void post_free(post *p)
 
 static tmaring_status encode(post *p)
 {
-  return tmaring__encode(p->plan, &p->params, &p->args);
+  return tmaring__encode(p->plan, &p->params, &p->args, &(tmaring__boxes){0});
 }
 
 static void expect_refused(post *p, tmaring_status expected, const char *first, const char *second)

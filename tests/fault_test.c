@@ -48,9 +48,10 @@ Test(fault, a_wait_without_end_is_recorded_cuda, .timeout = 120)
   params.data = data;
   params.workspace = r.workspace;
   cr_assert_eq(backend->prepare(&state, r.plan), TMARING_OK, "%s", tmaring_last_detail());
-  cr_assert_eq(tmaring__encode(r.plan, &params, &args), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert_eq(tmaring__encode(r.plan, &params, &args, &(tmaring__boxes){0}), TMARING_OK, "%s", tmaring_last_detail());
   args.smem.empty = args.smem.full;
-  cr_assert_eq(backend->launch(state, r.plan, &args, 0, v.stream), TMARING_OK, "%s", tmaring_last_detail());
+  cr_assert_eq(backend->launch(state, r.plan, &args, &(tmaring__boxes){0}, 0, v.stream), TMARING_OK, "%s",
+               tmaring_last_detail());
   cr_expect_not(venue_settle(&v), "the grid should have been stopped");
   memset(&fault, 0, sizeof fault);
   cr_expect_eq(backend->fault(state, &fault), TMARING_ERROR_FAULT);

@@ -20,34 +20,48 @@ typedef struct tmaring_plan tmaring_plan;
 /* Where results go through. */
 typedef enum tmaring_store {
   TMARING_STORE_DIRECT = 0, /* from registers to global memory */
-  TMARING_STORE_BULK = 1 /* staged in shared memory, then bulk copies; in place over the input where that is possible */
+  TMARING_STORE_BULK =
+      1,                 /* staged in shared memory, then bulk copies; in place over the input where that is possible */
+  TMARING_STORE_TILE = 2 /* the same with tensor-map copies, which the hardware clips */
 } tmaring_store;
+
+/* Who computes where consumers are two squads, each with full and empty barriers and named barriers of its own. */
+typedef enum tmaring_turns {
+  TMARING_TURNS_COOPERATIVE = 0, /* every tile is cut in two fills of rows, one per squad */
+  TMARING_TURNS_ALTERNATING = 1  /* tile after tile in turn (ping-pong) */
+} tmaring_turns;
 
 #define TMARING_AUTO (-2147483647 - 1)
 
 /* Every field may be TMARING_AUTO: the planner picks. What is forced and makes no sense is normalised, and the plan's
  * notes say so; what cannot run is refused with ERROR_UNSUPPORTED or ERROR_CAPACITY and a reason. */
 typedef struct tmaring_plan_options {
-  size_t size;           /* sizeof(tmaring_plan_options), set by tmaring_plan_options_init */
-  int32_t mode;          /* tmaring_mode */
-  int32_t war;           /* tmaring_war; pipelined */
-  int32_t role_axis;     /* tmaring_axis; warp-specialized */
-  int32_t consumers[3];  /* threads of the consumer block on x, y, z */
-  int32_t registers[2];  /* register sharing: per thread of the producer, of the consumers; 0, 0: none */
-  int32_t stages;        /* 1 .. TMARING_MAX_STAGES */
-  int32_t prefetch;      /* -stages .. stages - 1; negative p means stages + p */
-  int32_t order;         /* tmaring_order */
-  int32_t policy;        /* tmaring_policy; UNSAFE is for tests */
-  int32_t release;       /* tmaring_release */
-  int32_t store;         /* tmaring_store */
-  int32_t scope;         /* tmaring_scope_kind */
-  int32_t warps_per_row; /* scope group */
-  int32_t lanes_per_row; /* scope lanes: 1, 2, 4, 8, 16 */
-  int32_t tile_rows;     /* rows per fill */
-  int32_t piece_cols;    /* columns per piece of a row; N: whole rows */
-  int32_t workers;       /* CTAs; clusters where rows are shared by CTAs */
-  int32_t debug;         /* 1: bounded waits and a fault record */
-  int32_t cluster;       /* scope cluster: CTAs that share a row: 2, 4, 8; 1: never */
+  size_t size;                        /* sizeof(tmaring_plan_options), set by tmaring_plan_options_init */
+  int32_t mode;                       /* tmaring_mode */
+  int32_t war;                        /* tmaring_war; pipelined */
+  int32_t role_axis;                  /* tmaring_axis; warp-specialized */
+  int32_t consumers[3];               /* threads of the consumer block on x, y, z */
+  int32_t registers[2];               /* register sharing: per thread of the producer, of the consumers; 0, 0: none */
+  int32_t stages;                     /* 1 .. TMARING_MAX_STAGES */
+  int32_t prefetch;                   /* -stages .. stages - 1; negative p means stages + p */
+  int32_t order;                      /* tmaring_order */
+  int32_t policy;                     /* tmaring_policy; UNSAFE is for tests */
+  int32_t release;                    /* tmaring_release */
+  int32_t store;                      /* tmaring_store */
+  int32_t scope;                      /* tmaring_scope_kind */
+  int32_t warps_per_row;              /* scope group */
+  int32_t lanes_per_row;              /* scope lanes: 1, 2, 4, 8, 16 */
+  int32_t tile_rows;                  /* rows per fill */
+  int32_t piece_cols;                 /* columns per piece of a row; N: whole rows */
+  int32_t workers;                    /* CTAs; clusters where rows are shared by CTAs */
+  int32_t debug;                      /* 1: bounded waits and a fault record */
+  int32_t cluster;                    /* scope cluster: CTAs that share a row: 2, 4, 8; 1: never */
+  int32_t load;                       /* tmaring_load_path of every [M,N] input; AUTO: bulk */
+  int32_t loads[TMARING_MAX_STREAMS]; /* the same for [M,N] input t in formula order; AUTO: as `load` says */
+  int32_t squads;                     /* warp-specialized: 1, or 2 groups of consumer warps */
+  int32_t turns;                      /* tmaring_turns; two squads */
+  int32_t multicast; /* CTAs of a cluster that receive [N] inputs together, each with rows of its own: 2, 4, 8; 1:
+                            never */
 } tmaring_plan_options;
 
 TMARING_API void tmaring_plan_options_init(tmaring_plan_options *options);

@@ -5,10 +5,12 @@
 #include "version.h"
 #include "status.h"
 #include "tensor.h"
+#include "tensor_map.h"
 #include "machine.h"
 #include "formula.h"
 #include "plan.h"
 #include "launch.h"
+#include "tile_program.h"
 #include "ops.h"
 
 #endif

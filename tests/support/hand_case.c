@@ -224,7 +224,7 @@ tmaring_status hand_run(hand_case *c, tmaring__fault_note *fault)
   const guarded *all[] = {&c->in, &c->out, &c->vector_data[0], &c->vector_data[1], &c->column_data};
   tmaring_status status;
   for (int i = 0; i < 5; ++i) cr_assert(!all[i]->place || guarded_upload(all[i]));
-  status = tmaring__cpu_run(&c->args, &c->code, tmaring__formula_program(c->formula), c->spec.seed, fault);
+  status = tmaring__cpu_run(&c->args, NULL, &c->code, tmaring__formula_program(c->formula), c->spec.seed, fault);
   cr_assert(guarded_download(&c->in) && (!c->out.place || guarded_download(&c->out)));
   return status;
 }

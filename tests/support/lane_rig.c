@@ -88,7 +88,7 @@ tmaring_status lane_try(lane_case *c)
   lane_set_args(c);
   take_workspace(c);
   for (int32_t i = 0; i < c->tensor_count; ++i) memcpy(c->tensor[i].before, c->tensor[i].block, c->tensor[i].bytes);
-  return tmaring__cpu_run(&c->args, &c->code, &c->program, c->way.seed, NULL);
+  return tmaring__cpu_run(&c->args, NULL, &c->code, &c->program, c->way.seed, NULL);
 }
 
 /* ---- results ---- */

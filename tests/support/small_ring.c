@@ -18,6 +18,7 @@ static void set_scope(small_ring *r, const small_spec *spec)
   a->cta.consumers[0] = 32 * spec->warps;
   a->cta.consumers[1] = a->cta.consumers[2] = 1;
   a->cta.slab = spec->mode == SMALL_WS ? 32 : 0;
+  a->cta.squads = 1;
 }
 
 /* Workers have trips + surplus slots each; the last one has `trips` of them filled, so it gets the surplus. */

@@ -7,7 +7,7 @@
 #define TMARING_ABI_BASE_H
 
 /* Version of everything in abi/ that is laid out in memory: a kernel refuses arguments of another version. */
-#define TMARING_ABI_VERSION 2
+#define TMARING_ABI_VERSION 3
 
 typedef signed int tmaring_i32;
 typedef unsigned int tmaring_u32;

@@ -12,7 +12,7 @@
 #ifndef TMARING_ABI_RUN_H
 #define TMARING_ABI_RUN_H
 
-#include "walk.h"
+#include "tile.h"
 
 #define TMARING_BULK 16u
 
@@ -29,6 +29,7 @@ typedef struct tmaring_stream {
   tmaring_u32 slot_bytes;
   tmaring_i32 dtype;      /* tmaring_dtype */
   tmaring_u32 elem_bytes; /* of a pair where paired */
+  tmaring_i32 path;       /* inputs: tmaring_load_path; outputs: 1 where stores go by tensor maps, else 0 */
   tmaring_i32 dense;      /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
 } tmaring_stream;
 

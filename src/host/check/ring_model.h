@@ -96,6 +96,7 @@ typedef enum tmaring__outcome { TMARING__YIELDED = 0, TMARING__BLOCKED = 1, TMAR
 /* The fixed side of a CTA: what is played. The caller fills the first part; tmaring__ring_prepare the second. */
 typedef struct tmaring__ring {
   const tmaring_args *args;
+  const tmaring__boxes *boxes; /* NULL where no stream is tiled */
   const tmaring__code *code;
   const tmaring__program *program;
   tmaring_walk walk; /* with the rows of this launch, and the CTA's rank */

@@ -65,10 +65,11 @@ tmaring_status tmaring_launch(const tmaring_kernel *kernel, const tmaring_launch
                               struct CUstream_st *stream)
 {
   tmaring_args args;
+  tmaring__boxes boxes;
   TMARING__NEED(kernel);
-  TMARING__TRY(tmaring__encode(kernel->plan, params, &args));
+  TMARING__TRY(tmaring__encode(kernel->plan, params, &args, &boxes));
   if (params->rows == 0 && args.column_output_count == 0) return TMARING_OK;
-  return kernel->calls->launch(kernel->state, kernel->plan, &args, params->flags, stream);
+  return kernel->calls->launch(kernel->state, kernel->plan, &args, &boxes, params->flags, stream);
 }
 
 tmaring_status tmaring_kernel_fault(const tmaring_kernel *kernel, tmaring_fault *fault)

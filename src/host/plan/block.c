@@ -211,6 +211,8 @@ tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_
                          tmaring_cta_consumer_threads(cta), WARPGROUP);
   }
   cta->slab = 0;
+  cta->squads = 1;
+  cta->turns = 0;
   if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) TMARING__TRY(find_slab(cta, sharing));
   decision->threads = tmaring_cta_threads(cta);
   TMARING__TRY(bound_ctas(decision, facts, machine));

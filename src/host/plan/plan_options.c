@@ -16,6 +16,8 @@ void tmaring_plan_options_init(tmaring_plan_options *options)
   options->scope = options->warps_per_row = options->lanes_per_row = TMARING_AUTO;
   options->tile_rows = options->piece_cols = options->workers = TMARING_AUTO;
   options->debug = options->cluster = TMARING_AUTO;
+  options->load = options->squads = options->turns = options->multicast = TMARING_AUTO;
+  for (int i = 0; i < TMARING_MAX_STREAMS; ++i) options->loads[i] = TMARING_AUTO;
 }
 
 typedef struct option_range {
@@ -42,7 +44,7 @@ static const option_range ranges[] = {
     RANGE(order, 0, 3),
     RANGE(policy, 0, 3),
     RANGE(release, 0, 1),
-    RANGE(store, 0, 1),
+    RANGE(store, 0, 2),
     RANGE(scope, 0, 6),
     RANGE(warps_per_row, 1, 32),
     RANGE(lanes_per_row, 1, 16),
@@ -51,6 +53,14 @@ static const option_range ranges[] = {
     RANGE(workers, 1, 1 << 20),
     RANGE(debug, 0, 1),
     RANGE(cluster, 1, TMARING_MAX_CLUSTER),
+    RANGE(load, 0, 4),
+    RANGE(loads[0], 0, 4),
+    RANGE(loads[1], 0, 4),
+    RANGE(loads[2], 0, 4),
+    RANGE(loads[3], 0, 4),
+    RANGE(squads, 1, 2),
+    RANGE(turns, 0, 1),
+    RANGE(multicast, 1, TMARING_MAX_CLUSTER),
 };
 
 static tmaring_status check_prefetch(const tmaring_plan_options *o)

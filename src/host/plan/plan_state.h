@@ -5,6 +5,7 @@
 #include "../formula/program.h"
 #include "tmaring/launch.h"
 #include "tmaring/plan.h"
+#include "tmaring/tensor_map.h"
 
 /* What a kernel's code is specialised for: with the program and the types, the key of its code. Everything else is an
  * argument. */
@@ -22,15 +23,29 @@ typedef struct tmaring__code {
                           512, 544, 1024; with register sharing exactly its threads, since the bound fixes the pool */
   int32_t min_ctas;     /* launch bound: CTAs per SM */
   int32_t debug;
-  int32_t wide;    /* arithmetic in double */
-  int32_t fixed;   /* scope.fixed */
-  int32_t grouped; /* some stream's rows come in groups (tmaring_stream.group_rows) */
-  int32_t cluster; /* rows are shared by the CTAs of a cluster; how many they are is an argument */
+  int32_t wide;                      /* arithmetic in double */
+  int32_t fixed;                     /* scope.fixed */
+  int32_t grouped;                   /* some stream's rows come in groups (tmaring_stream.group_rows) */
+  int32_t cluster;                   /* rows are shared by the CTAs of a cluster; how many they are is an argument */
+  int32_t load[TMARING_MAX_STREAMS]; /* tmaring_load of each streamed input */
+  int32_t tiled_store;               /* staged results go by tensor maps */
+  int32_t squads;                    /* 1 or 2 */
+  int32_t multicast;                 /* [N] inputs come by multicast; to how many CTAs is an argument */
 } tmaring__code;
+
+/* The host's side of tmaring_tiles: the maps as structs, for the cpu backend as they are, for the cuda backend to encode
+ * at launch. Addresses and the sizes that follow from M are entered at launch. */
+typedef struct tmaring__boxes {
+  int32_t used; /* mask of map and tile: input t bit t, output t bit TMARING_TILED_OUTPUTS + t */
+  tmaring_grid grid;
+  tmaring_tile tile[TMARING_MAX_TILED];
+  tmaring_tensor_map_tiled map[TMARING_MAX_TILED];
+} tmaring__boxes;
 
 typedef struct tmaring__variant {
   int64_t rows_limit; /* serves launches with rows <= rows_limit */
   tmaring_args args;  /* everything but rows and addresses */
+  tmaring__boxes boxes;
   int32_t ctas_per_sm;
 } tmaring__variant;
 
@@ -62,8 +77,9 @@ tmaring_plan *tmaring__plan_retain(const tmaring_plan *plan);
  * refuses. */
 const tmaring__variant *tmaring__plan_variant(const tmaring_plan *plan, int64_t rows);
 
-/* Kernel arguments of a launch: picks the variant, sets the rows, enters addresses, hulls and scalars after checking
- * alignment and overlap. src/host/launch/encode.c. `data` as in tmaring_launch_params. */
-tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_params *params, tmaring_args *args);
+/* Kernel arguments of a launch, and the maps of its tiled streams: picks the variant, sets the rows, enters addresses,
+ * hulls and scalars after checking alignment and overlap. src/host/launch/encode.c. `data` as in tmaring_launch_params. */
+tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_params *params, tmaring_args *args,
+                               tmaring__boxes *boxes);
 
 #endif

@@ -26,13 +26,13 @@ static tmaring_status cpu_workspace_init(void *state, void *workspace, struct CU
   return TMARING_OK;
 }
 
-static tmaring_status cpu_launch(void *state, const tmaring_plan *plan, tmaring_args *args, uint32_t flags,
-                                 struct CUstream_st *stream)
+static tmaring_status cpu_launch(void *state, const tmaring_plan *plan, tmaring_args *args, const tmaring__boxes *boxes,
+                                 uint32_t flags, struct CUstream_st *stream)
 {
   (void)state;
   (void)flags; /* nothing else runs at the same time */
   (void)stream;
-  return tmaring__cpu_run(args, &plan->code, tmaring__formula_program(plan->formula), TMARING__LAZY, NULL);
+  return tmaring__cpu_run(args, boxes, &plan->code, tmaring__formula_program(plan->formula), TMARING__LAZY, NULL);
 }
 
 /* Waits that cannot end are found by the ring model: the launch itself reports them. */

@@ -28,6 +28,7 @@ typedef struct worker {
 /* What all workers of a launch share. */
 typedef struct launch {
   const tmaring_args *args;
+  const tmaring__boxes *boxes;
   const tmaring__code *code;
   const tmaring__program *program;
   tmaring_walk walk;
@@ -153,6 +154,7 @@ static tmaring_status make_worker(worker *w, const launch *run, uint64_t seed)
   tmaring__ring ring;
   memset(&ring, 0, sizeof ring);
   ring.args = run->args;
+  ring.boxes = run->boxes;
   ring.code = run->code;
   ring.program = run->program;
   ring.walk = run->walk;
@@ -294,14 +296,15 @@ static tmaring_status run_workers(launch *run, uint64_t seed)
   return check_covered(run);
 }
 
-tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                                uint64_t seed, tmaring__fault_note *fault)
+tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                                const tmaring__program *program, uint64_t seed, tmaring__fault_note *fault)
 {
   TMARING__TRY(tmaring__mathlib_load());
   launch *run = calloc(1, sizeof *run);
   tmaring_status status;
   if (!run) return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for a launch; free some");
   run->args = args;
+  run->boxes = boxes;
   run->code = code;
   run->program = program;
   set_rows(run);

@@ -4,11 +4,11 @@
 
 #include "../../check/schedule.h"
 
-/* Addresses in args are host addresses. `seed`: TMARING__LAZY, or random schedules. Workers run one after another, the
+/* Addresses in args and boxes are host addresses; boxes may be NULL where no stream is tiled. `seed`: TMARING__LAZY, or random schedules. Workers run one after another, the
  * CTAs of a cluster together; with tickets workers take turns. ERROR_CHECK with the first fault (*fault, which may be
  * NULL, has its kind): outputs are then incomplete. ERROR_MEMORY, ERROR_UNSUPPORTED, ERROR_ARGUMENT for arguments no
  * ring can be made of. Any thread. */
-tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                                uint64_t seed, tmaring__fault_note *fault);
+tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                                const tmaring__program *program, uint64_t seed, tmaring__fault_note *fault);
 
 #endif

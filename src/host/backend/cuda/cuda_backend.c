@@ -298,11 +298,12 @@ static int64_t workers_at_once(const cuda_state *s, const tmaring_plan *plan, co
   return (int64_t)s->sm_count * variant->ctas_per_sm;
 }
 
-static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring_args *args, uint32_t flags,
-                                  struct CUstream_st *stream)
+static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring_args *args,
+                                  const tmaring__boxes *boxes, uint32_t flags, struct CUstream_st *stream)
 {
   cuda_state *s = state;
   int entered;
+  (void)boxes;
   if (s->fault) {
     tmaring_fault fault;
     TMARING__TRY(cuda_fault(s, &fault));
