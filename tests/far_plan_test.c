@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../src/host/plan/row_limit.h"
 #include "support/draft.h"
 #include "tmaring/abi/frames.h"
 #include "tmaring/index.h"
@@ -259,23 +260,72 @@ Test(far_plan, partial_results_do_not_wrap, .timeout = 20)
   }
 }
 
-/* Numbers that are 32-bit by construction are refused past that, by name. */
-Test(far_plan, what_counts_in_31_bits_is_refused_beyond, .timeout = 20)
+/* ---- what is 32-bit by construction is refused past that, by name ---- */
+
+static void expect_limit(const draft *d, const char *what, int64_t most, const char *reason)
+{
+  tmaring_args args;
+  tmaring_plan *plan = draft_accept(d);
+  cr_expect_eq(tmaring_plan_args(plan, most, &args), TMARING_OK, "%s: %s", what, tmaring_last_detail());
+  cr_expect_eq(tmaring_plan_args(plan, most + 1, &args), TMARING_ERROR_CAPACITY, "%s", what);
+  cr_expect_not_null(strstr(tmaring_last_detail(), reason), "%s: \"%s\" lacks \"%s\"", what, tmaring_last_detail(),
+                     reason);
+  tmaring_plan_free(plan);
+}
+
+Test(far_plan, tickets_are_refused_beyond_31_bits, .timeout = 20)
 {
   tmaring_args args;
   draft d = draft_make("y = x", TMARING_I8, 0, 1);
   d.options.order = TMARING_ORDER_TICKET;
   d.options.tile_rows = 1;
-  tmaring_plan *plan = draft_accept(&d);
-  cr_expect_eq(tmaring_plan_args(plan, 2147483647, &args), TMARING_OK, "%s", tmaring_last_detail());
-  cr_expect_eq(tmaring_plan_args(plan, 2147483648, &args), TMARING_ERROR_CAPACITY);
-  cr_expect_not_null(strstr(tmaring_last_detail(), "rows: got 2147483648, this plan serves at most 2147483647"), "%s",
-                     tmaring_last_detail());
-  tmaring_plan_free(plan);
+  expect_limit(&d, "tickets", 2147483647, "order ticket numbers tiles in 31 bits; use order cyclic");
+  cr_expect_not_null(strstr(tmaring_last_detail(), "rows: got 2147483648, this plan serves at most 2147483647"));
   d.options.order = TMARING_ORDER_CYCLIC; /* counts tiles in 64 bits */
-  plan = draft_accept(&d);
+  tmaring_plan *plan = draft_accept(&d);
   cr_expect_eq(tmaring_plan_args(plan, 1ll << 33, &args), TMARING_OK, "%s", tmaring_last_detail());
   cr_expect_eq(args.walk.tiles, 1ll << 33);
+  tmaring_plan_free(plan);
+  draft_free(&d);
+}
+
+Test(far_plan, rows_in_groups_and_spread_pieces_are_refused_beyond_31_bits, .timeout = 20)
+{
+  draft d = draft_make("y = x", TMARING_I8, 0, 16);
+  const int32_t y = draft_tensor(&d, "y");
+  d.options.order = TMARING_ORDER_CYCLIC;
+  d.tensor[y].group_rows = 7;
+  d.tensor[y].group_pitch = 128;
+  expect_limit(&d, "groups", 2147483647, "y: rows in groups are numbered in 31 bits");
+  d.tensor[y].group_rows = d.tensor[y].group_pitch = 0;
+  d.options.piece_cols = 1 << 10;
+  d.tensor[0].cols = d.tensor[1].cols = 3 << 10;
+  expect_limit(&d, "pieces", 2147483647 / 3, "pieces of a row are numbered in 31 bits; use a larger piece_cols");
+  d.options.piece_cols = TMARING_AUTO;
+  d.tensor[y].pitch = 1ll << 40;
+  expect_limit(&d, "pitch", 1 << 22, "y: its offsets stay below 2^62 bytes");
+  draft_free(&d);
+}
+
+/* Whatever way the planner came to a tensor map. */
+Test(far_plan, coordinates_of_tensor_maps_are_31_bits, .timeout = 20)
+{
+  draft d = draft_make("y = x", TMARING_I8, 0, 16);
+  d.options.order = TMARING_ORDER_CYCLIC;
+  tmaring_plan *plan = draft_accept(&d);
+  tmaring_args args = draft_args(plan, 1ll << 33);
+  cr_expect_eq(tmaring__row_limit_of_paths(&args), INT64_MAX);
+  args.input[0].path = TMARING_LOAD_ASYNC;
+  cr_expect_eq(tmaring__row_limit_of_paths(&args), INT64_MAX);
+  args.output[0].path = 1;
+  cr_expect_eq(tmaring__row_limit_of_paths(&args), 2147483647);
+  args.output[0].path = 0;
+  args.input[0].path = TMARING_LOAD_TILE;
+  cr_expect_eq(tmaring__row_limit_of_paths(&args), 2147483647);
+  cr_expect_eq(tmaring__row_limit_refuse(plan, &args, 1ll << 33, 2147483647), TMARING_ERROR_CAPACITY);
+  cr_expect_not_null(strstr(tmaring_last_detail(), "rows: got 8589934592, this plan serves at most 2147483647: x: "
+                                                   "coordinates of tensor maps have 31 bits; use load bulk"),
+                     "%s", tmaring_last_detail());
   tmaring_plan_free(plan);
   draft_free(&d);
 }
