@@ -11,14 +11,14 @@
 
 enum { TILE_COLS = 256, BOX_ROWS = 4 };
 
-static op_trial make_multi_dim(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_multi_dim(const conformance_set *set, int32_t way)
 {
-  op_trial t = conformance_trial(CONFORMANCE_EXP, rows, set->cols);
+  op_trial t = conformance_trial(CONFORMANCE_EXP, set->rows, set->cols);
   (void)way;
   conformance_force(set, &t.options);
   t.options.tile_rows = BOX_ROWS;
   t.options.piece_cols = TILE_COLS;
-  t.options.workers = (int32_t)tmaring_ceil_div(rows, BOX_ROWS);
+  t.options.workers = (int32_t)tmaring_ceil_div(set->rows, BOX_ROWS);
   return t;
 }
 
@@ -29,13 +29,13 @@ static int is_multi_dim(const conformance_set *set, const tmaring_args *args, co
   return w->tiles == tmaring_ceil_div(w->rows, BOX_ROWS) * set->cols / TILE_COLS && w->slots == set->cols / TILE_COLS;
 }
 
-static op_trial make_pointwise(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_pointwise(const conformance_set *set, int32_t way)
 {
-  op_trial t = op_trial_begin("add", TMARING_F32, rows, set->cols);
+  op_trial t = op_trial_begin("add", TMARING_F32, set->rows, set->cols);
   (void)way;
   conformance_force(set, &t.options);
   t.options.piece_cols = TILE_COLS;
-  t.options.workers = (int32_t)rows;
+  t.options.workers = set->rows;
   return t;
 }
 
@@ -46,9 +46,9 @@ static int is_pointwise(const conformance_set *set, const tmaring_args *args, co
          args->walk.slots == set->cols / TILE_COLS;
 }
 
-static op_trial make_mixed(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_mixed(const conformance_set *set, int32_t way)
 {
-  op_trial t = make_pointwise(set, rows, way);
+  op_trial t = make_pointwise(set, way);
   t.options.loads[1] = TMARING_LOAD_ASYNC;
   return t;
 }

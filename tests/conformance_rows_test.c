@@ -14,11 +14,11 @@
 enum { CTA_ROWS = 4, TILE_COLS = 256 };
 
 /* A row per stage, four rows per CTA. */
-static void force_rows(const conformance_set *set, int64_t rows, tmaring_plan_options *options)
+static void force_rows(const conformance_set *set, tmaring_plan_options *options)
 {
   conformance_force(set, options);
   options->tile_rows = 1;
-  options->workers = (int32_t)tmaring_ceil_div(rows, CTA_ROWS);
+  options->workers = (int32_t)tmaring_ceil_div(set->rows, CTA_ROWS);
   options->scope = TMARING_SCOPE_CTA;
   options->cluster = 1;
 }
@@ -30,17 +30,17 @@ static int has_rows(const conformance_set *set, const tmaring_args *args, const 
   return args->walk.slots == CTA_ROWS && args->walk.pieces == 1;
 }
 
-static op_trial make_inner(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_inner(const conformance_set *set, int32_t way)
 {
-  op_trial t = op_trial_begin("row_sum", TMARING_F32, rows, set->cols);
+  op_trial t = op_trial_begin("row_sum", TMARING_F32, set->rows, set->cols);
   (void)way;
-  force_rows(set, rows, &t.options);
+  force_rows(set, &t.options);
   return t;
 }
 
-static op_trial make_outer(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_outer(const conformance_set *set, int32_t way)
 {
-  op_trial t = op_trial_begin("col_sum", TMARING_F32, rows, set->cols);
+  op_trial t = op_trial_begin("col_sum", TMARING_F32, set->rows, set->cols);
   (void)way;
   conformance_force(set, &t.options);
   t.options.piece_cols = TILE_COLS;
@@ -54,10 +54,10 @@ static int is_outer(const conformance_set *set, const tmaring_args *args, const 
   return args->walk.spread == 1 && args->walk.pieces == set->cols / TILE_COLS;
 }
 
-static op_trial make_persistent(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_persistent(const conformance_set *set, int32_t way)
 {
-  op_trial t = conformance_trial(way == 0 ? CONFORMANCE_STANDARD : CONFORMANCE_STANDARD_EPS, rows, set->cols);
-  force_rows(set, rows, &t.options);
+  op_trial t = conformance_trial(way == 0 ? CONFORMANCE_STANDARD : CONFORMANCE_STANDARD_EPS, set->rows, set->cols);
+  force_rows(set, &t.options);
   return t;
 }
 

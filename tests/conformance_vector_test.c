@@ -15,10 +15,9 @@
 
 enum { TILE_COLS = 256 };
 
-static op_trial make_single(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_single(const conformance_set *set, int32_t way)
 {
   op_trial t = conformance_trial(CONFORMANCE_EXP, 1, set->cols);
-  (void)rows; /* a vector has none */
   conformance_force(set, &t.options);
   t.options.piece_cols = TILE_COLS;
   t.options.workers = way == 0 ? 1 : 3;
@@ -31,10 +30,9 @@ static int is_single(const conformance_set *set, const tmaring_args *args, const
   return args->walk.tiles == set->cols / TILE_COLS && tmaring_walk_fills_per_tile(&args->walk) == 1;
 }
 
-static op_trial make_unrolled(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_unrolled(const conformance_set *set, int32_t way)
 {
   op_trial t = conformance_trial(CONFORMANCE_EXP, set->cols / TILE_COLS, TILE_COLS);
-  (void)rows;
   (void)way;
   conformance_force(set, &t.options);
   t.options.tile_rows = 4;
@@ -49,9 +47,9 @@ static int is_unrolled(const conformance_set *set, const tmaring_args *args, con
   return args->walk.tiles == set->cols / TILE_COLS / 4;
 }
 
-static op_trial make_unswitched(const conformance_set *set, int64_t rows, int32_t way)
+static op_trial make_unswitched(const conformance_set *set, int32_t way)
 {
-  op_trial t = make_unrolled(set, rows, way);
+  op_trial t = make_unrolled(set, way);
   t.options.scope = TMARING_AUTO;
   return t;
 }

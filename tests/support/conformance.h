@@ -30,8 +30,6 @@ extern const conformance_set conformance_sets[CONFORMANCE_SETS];
 
 /* Asks for everything that a set says, and for one of the policies in turn. */
 void conformance_force(const conformance_set *set, tmaring_plan_options *options);
-/* M of a set: on the CPU backend no more than it takes to have every worker's first, middle and last slot. */
-int64_t conformance_rows(const conformance_set *set, const venue *v);
 
 /* ---- cells ---- */
 
@@ -69,9 +67,8 @@ const char *conformance_close(const conformance *c);
 /* ---- programs over the grid ---- */
 
 typedef struct conformance_program {
-  /* The trial of a set with this many rows; `way` counts from 0. */
-  op_trial (*make)(const conformance_set *set, int64_t rows, int32_t way);
-  int32_t ways; /* runs of a cell: all have to pass */
+  op_trial (*make)(const conformance_set *set, int32_t way); /* way counts from 0 */
+  int32_t ways;                                              /* runs of a cell: all have to pass */
   /* NULL, or 1 where the plan is what upstream's program is. */
   int (*right)(const conformance_set *set, const tmaring_args *args, const tmaring_plan_info *info);
 } conformance_program;

@@ -30,11 +30,6 @@ void conformance_force(const conformance_set *set, tmaring_plan_options *options
   options->policy = set->index % 3;
 }
 
-int64_t conformance_rows(const conformance_set *set, const venue *v)
-{
-  return v->backend == TMARING_BACKEND_CPU && set->rows > 61 ? 61 : set->rows;
-}
-
 /* An option, and what the plan has. */
 typedef struct held {
   const char *name;
