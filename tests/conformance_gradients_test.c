@@ -10,7 +10,7 @@ static void run_shape(conformance *c, const venue *v, const char *op, tmaring_dt
   const op_trial whole = op_trial_begin(op, dtype, rows, cols);
   op_trial t = whole;
   if (!conformance_takes(c)) return;
-  if (v->backend == TMARING_BACKEND_CPU && t.rows > 13) t.rows = 13;
+  if (v->backend == TMARING_BACKEND_CPU && t.rows > 61) t.rows = 61;
   if (t.rows == whole.rows || conformance_compile(&whole, v, &result)) result = conformance_run(&t, v);
   conformance_count(c, &result);
 }

@@ -12,7 +12,7 @@ static void run_one(conformance *c, const venue *v, const op_trial *whole)
   trial_result result;
   op_trial t = *whole;
   if (!conformance_takes(c)) return;
-  if (v->backend == TMARING_BACKEND_CPU && t.rows > 13) t.rows = 13;
+  if (v->backend == TMARING_BACKEND_CPU && t.rows > 61) t.rows = 61;
   if (t.rows == whole->rows || conformance_compile(whole, v, &result)) result = conformance_run(&t, v);
   conformance_count(c, &result);
 }

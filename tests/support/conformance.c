@@ -88,27 +88,11 @@ void conformance_cell(conformance *c, const op_trial *t, const venue *v)
   conformance_count(c, &result);
 }
 
-/* "| 2 | multi-dim | cpu | 144 | 0 | 0 | |": passed, refused, failed, reasons of refusals with their counts. */
-static void add_row(const conformance *c, const char *path)
-{
-  FILE *file = fopen(path, "a");
-  if (!file) return;
-  char row[4096];
-  size_t used = (size_t)snprintf(row, sizeof row, "| %d | %s | %s | %d | %d | %d |", (int)c->section, c->sum.title,
-                                 c->sum.venue, (int)c->sum.passed, (int)c->sum.refused, (int)c->sum.failed);
-  for (int32_t i = 0; i < c->sum.reasons && used < sizeof row; ++i)
-    used +=
-        (size_t)snprintf(row + used, sizeof row - used, " %s (%d)", c->sum.reason[i].text, (int)c->sum.reason[i].count);
-  fprintf(file, "%s |\n", row); /* in one piece: several programs may write */
-  fclose(file);
-}
-
 const char *conformance_close(const conformance *c)
 {
   static char text[720];
-  const char *path = getenv("TMARING_TEST_TABLE");
   tally_close(&c->sum);
-  if (path) add_row(c, path);
+  tally_row(&c->sum, c->section);
   if (c->sum.failed > 0) return strcpy(text, c->sum.first_failure);
   if (c->baseless > 0) {
     snprintf(text, sizeof text, "%d refused for no reason of the hardware, the first: %s", (int)c->baseless,

@@ -60,8 +60,8 @@ int conformance_takes(conformance *c);
 void conformance_count(conformance *c, const trial_result *result);
 /* Runs one cell and counts it. */
 void conformance_cell(conformance *c, const op_trial *t, const venue *v);
-/* Prints the table's line and its reasons, and appends a row to the file that TMARING_TEST_TABLE names. NULL; or why the
- * program does not conform (static until the next call). */
+/* Prints the table's line and its reasons, and adds a row to the table (tally_row). NULL; or why the program does not
+ * conform (static until the next call). */
 const char *conformance_close(const conformance *c);
 
 /* ---- programs over the grid ---- */
