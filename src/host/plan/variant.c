@@ -6,6 +6,7 @@
 #include "../describe/tensor_check.h"
 #include "column.h"
 #include "explain.h"
+#include "load_path.h"
 #include "stage_map.h"
 #include "tuning.h"
 
@@ -71,6 +72,7 @@ static int64_t rows_limit(const work *w, const tmaring__candidate *c, int32_t or
 {
   const int64_t tile_rows = (int64_t)c->tile_rows * c->chunk, tiles = 2147483647 / (c->spread ? c->pieces : 1);
   int64_t limit = w->facts->rows_most;
+  if (tmaring__decision_tiled(w->decision, w->facts)) limit = tmaring_min_i64(limit, 2147483647); /* a coordinate */
   if (c->spread || order == TMARING_ORDER_TICKET) limit = tmaring_min_i64(limit, tiles * tile_rows);
   if (tmaring__facts_columns(w->facts)) {
     const int64_t each = tmaring__column_smem_bytes(c, w->facts, w->decision) + 64;
@@ -97,8 +99,9 @@ static void enter_walk(tmaring_walk *walk, const tmaring__candidate *c, const wo
   walk->split_stages = c->stages;
 }
 
-static void enter_args(tmaring_args *args, const tmaring__candidate *c, const work *w, int32_t order)
+static void enter_args(tmaring__variant *variant, const tmaring__candidate *c, const work *w, int32_t order)
 {
+  tmaring_args *args = &variant->args;
   memset(args, 0, sizeof *args);
   args->abi_version = TMARING_ABI_VERSION;
   args->stages = (tmaring_u32)c->stages;
@@ -107,7 +110,7 @@ static void enter_args(tmaring_args *args, const tmaring__candidate *c, const wo
   args->scope = c->scope;
   args->store_lag = tmaring_ring_store_lag(args->stages, args->distance); /* read by consumers that store, alone */
   enter_walk(&args->walk, c, w, order);
-  tmaring__stage_map(args, c, w->facts, w->decision);
+  tmaring__stage_map(args, &variant->boxes, c, w->facts, w->decision);
 }
 
 static int same_scope(const tmaring_scope *a, const tmaring_scope *b)
@@ -136,7 +139,7 @@ static void add_variant(tmaring_plan *plan, const tmaring__candidate *c, const w
   tmaring__variant *last = plan->variant_count > 0 ? &plan->variant[plan->variant_count - 1] : NULL;
   if (!last || !same_variant(&last->args, c, order)) {
     last = &plan->variant[plan->variant_count++];
-    enter_args(&last->args, c, w, order);
+    enter_args(last, c, w, order);
     last->ctas_per_sm = c->ctas_per_sm;
   }
   last->rows_limit = tmaring_min_i64(limit, most);
@@ -150,9 +153,12 @@ static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const wo
   plan->code.flat = key.flat;
   plan->code.group = key.group;
   plan->code.pieces = key.pieces;
+  plan->code.strips = key.strips;
   plan->code.cluster = key.cluster;
   plan->code.aligned = w->facts->aligned;
-  plan->code.staged = d->store == TMARING_STORE_BULK;
+  plan->code.staged = tmaring__decision_stages(d);
+  plan->code.tiled_store = d->store == TMARING_STORE_TILE;
+  memcpy(plan->code.load, d->load, sizeof plan->code.load);
   plan->code.vec = w->facts->vec;
   memcpy(plan->code.registers, d->registers, sizeof plan->code.registers);
   plan->code.max_threads = d->max_threads;
