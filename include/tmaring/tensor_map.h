@@ -76,7 +76,8 @@ typedef struct tmaring_tensor_map_im2col {
     sizeof(tmaring_tensor_map_im2col), TMARING_F32, 0, 0, {0}, {0}, {0}, {0}, 0, 0, {0}, 0, 0, 0                       \
   }
 
-/* Checks every limit. Needs no GPU and no driver; any thread. ERROR_ALIGNMENT, TYPE, SHAPE, ARGUMENT, UNSUPPORTED. */
+/* Checks every limit. Needs no GPU and no driver; any thread. ERROR_ALIGNMENT, TYPE, SHAPE, ARGUMENT,
+ * UNSUPPORTED; CAPACITY where a box is larger than the shared memory of a block. */
 TMARING_API tmaring_status tmaring_tensor_map_check_tiled(const tmaring_tensor_map_tiled *map);
 TMARING_API tmaring_status tmaring_tensor_map_check_im2col(const tmaring_tensor_map_im2col *map);
 
@@ -84,6 +85,11 @@ TMARING_API tmaring_status tmaring_tensor_map_check_im2col(const tmaring_tensor_
  * it. 0 for a map that does not pass its check. */
 TMARING_API uint32_t tmaring_tensor_map_tiled_bytes(const tmaring_tensor_map_tiled *map);
 TMARING_API uint32_t tmaring_tensor_map_im2col_bytes(const tmaring_tensor_map_im2col *map);
+
+/* Bytes of shared memory that a copy needs: as many, but that each row of a swizzled box takes the swizzle's whole span,
+ * also where the row is shorter. 0 for a map that does not pass its check. */
+TMARING_API uint32_t tmaring_tensor_map_tiled_room(const tmaring_tensor_map_tiled *map);
+TMARING_API uint32_t tmaring_tensor_map_im2col_room(const tmaring_tensor_map_im2col *map);
 
 /* Cuts map->box, whose extents may be over 256 here, into equal boxes that the hardware takes: map->box becomes one of
  * them, counts[d] says how many lie next to each other on axis d. An axis that no equal parts of at most 256 elements

@@ -26,6 +26,13 @@ TMARING_DEVICE void tmaring_fence_mbarrier_init(void)
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+/* Ends a barrier's life: its word may be used for anything else, or be initialised anew. Nobody may wait or arrive, and no
+ * copy be under way. */
+TMARING_DEVICE void tmaring_mbarrier_inval(tmaring_u32 barrier)
+{
+  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 TMARING_DEVICE void tmaring_mbarrier_arrive(tmaring_u32 barrier)
 {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
@@ -58,6 +65,17 @@ TMARING_DEVICE void tmaring_bulk_load(tmaring_u32 shared, tmaring_u64 global, tm
                : "memory");
 }
 
+/* The same into every CTA of the cluster whose bit is set in `mask`: at the same offset, completing on the barrier at the
+ * same offset. */
+TMARING_DEVICE void tmaring_bulk_load_multicast(tmaring_u32 shared, tmaring_u64 global, tmaring_u32 bytes,
+                                                tmaring_u32 barrier, tmaring_u16 mask)
+{
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1], %2, [%3], %4;" ::"r"(shared),
+               "l"(global), "r"(bytes), "r"(barrier), "h"(mask)
+               : "memory");
+}
+
 TMARING_DEVICE void tmaring_bulk_store(tmaring_u64 global, tmaring_u32 shared, tmaring_u32 bytes)
 {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global), "r"(shared), "r"(bytes)
@@ -79,6 +97,99 @@ TMARING_DEVICE void tmaring_bulk_wait_read(tmaring_u32 pending)
   case 3: asm volatile("cp.async.bulk.wait_group.read 3;" ::: "memory"); break;
   default: asm volatile("cp.async.bulk.wait_group.read 4;" ::: "memory"); break; /* stricter than asked */
   }
+}
+
+/* ---- tensor copies: boxes that a tensor map (tensor_map.h) describes ----
+ * map: address of its 128 bytes, a __grid_constant__ parameter, constant or global memory. c: RANK coordinates, the
+ * innermost first; they may lie outside the tensor. shared: a multiple of 128, of 1024 where the map swizzles. */
+
+/* Brings a map into the cache of descriptors. */
+TMARING_DEVICE void tmaring_tensor_prefetch(const void *map)
+{
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/* Completes the whole box's bytes on the barrier, also where the tensor clips the box. */
+template <int RANK>
+TMARING_DEVICE void tmaring_tensor_load(tmaring_u32 shared, const void *map, const tmaring_i32 *c, tmaring_u32 barrier)
+{
+  static_assert(RANK >= 1 && RANK <= 5, "rank of a tensor map");
+  if constexpr (RANK == 1)
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3}], [%2];" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0])
+                 : "memory");
+  if constexpr (RANK == 2)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4}], [%2];" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1])
+                 : "memory");
+  if constexpr (RANK == 3)
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1]), "r"(c[2])
+                 : "memory");
+  if constexpr (RANK == 4)
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3])
+                 : "memory");
+  if constexpr (RANK == 5)
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(c[4])
+                 : "memory");
+}
+
+/* Writes what lies inside the tensor. Joins this thread's bulk group: tmaring_bulk_commit, tmaring_bulk_wait_read. */
+template <int RANK> TMARING_DEVICE void tmaring_tensor_store(const void *map, const tmaring_i32 *c, tmaring_u32 shared)
+{
+  static_assert(RANK >= 1 && RANK <= 5, "rank of a tensor map");
+  if constexpr (RANK == 1)
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];" ::"l"(map), "r"(shared),
+                 "r"(c[0])
+                 : "memory");
+  if constexpr (RANK == 2)
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+                 "r"(shared), "r"(c[0]), "r"(c[1])
+                 : "memory");
+  if constexpr (RANK == 3)
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+                 "r"(shared), "r"(c[0]), "r"(c[1]), "r"(c[2])
+                 : "memory");
+  if constexpr (RANK == 4)
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+                 "r"(shared), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3])
+                 : "memory");
+  if constexpr (RANK == 5)
+    asm volatile(
+        "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
+        "r"(shared), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(c[4])
+        : "memory");
+}
+
+/* A map of pixels; offset: the filter's position, RANK - 2 of them, w first. */
+template <int RANK>
+TMARING_DEVICE void tmaring_tensor_load_im2col(tmaring_u32 shared, const void *map, const tmaring_i32 *c,
+                                               const tmaring_u16 *offset, tmaring_u32 barrier)
+{
+  static_assert(RANK >= 3 && RANK <= 5, "rank of a tensor map of pixels");
+  if constexpr (RANK == 3)
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5}], [%2], {%6};" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1]), "r"(c[2]), "h"(offset[0])
+                 : "memory");
+  if constexpr (RANK == 4)
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "h"(offset[0]), "h"(offset[1])
+                 : "memory");
+  if constexpr (RANK == 5)
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%3, %4, %5, %6, %7}], [%2], {%8, %9, %10};" ::"r"(shared),
+                 "l"(map), "r"(barrier), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]), "r"(c[4]), "h"(offset[0]),
+                 "h"(offset[1]), "h"(offset[2])
+                 : "memory");
 }
 
 /* ---- ordering ---- */

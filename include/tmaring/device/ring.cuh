@@ -10,6 +10,7 @@
  *     static constexpr bool kEdges = false;    // runs may not be whole 16-byte units
  *     static constexpr bool kPieces = false;   // rows longer than a stage
  *     static constexpr bool kColumns = false;  // reductions over the rows: tiles are chunks of fills
+ *     static constexpr bool kStrips = false;   // fills may be pieces of several rows; may be left out
  *     static constexpr bool kDebug = false;    // bounded waits
  *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h); may be left out where there is one
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
@@ -85,6 +86,14 @@ template <class K> struct tmaring_env {
   {
     return reinterpret_cast<volatile tmaring_i64 *>(tmaring_shared + view.smem.tickets) + s;
   }
+};
+
+/* K::kStrips, false where K does not say. */
+template <class K, class = void> struct tmaring_has_strips {
+  static constexpr bool value = false;
+};
+template <class K> struct tmaring_has_strips<K, decltype((void)K::kStrips)> {
+  static constexpr bool value = K::kStrips;
 };
 
 /* ---- primitives -------------------------------------------------------------------------------------------------- */
@@ -220,6 +229,7 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
 #define ROLE_IS_STAGED(e)         (ROLE_KERNEL(e).kStaged)
 #define ROLE_HAS_EDGES(e)         (ROLE_KERNEL(e).kEdges)
 #define ROLE_HAS_PIECES(e)        (ROLE_KERNEL(e).kPieces)
+#define ROLE_HAS_STRIPS(e)        (tmaring_has_strips<typename TMARING_E::kernel_class>::value)
 #define ROLE_REDUCTIONS(e)        (ROLE_KERNEL(e).kReductions)
 #define ROLE_PASSES(e)            (ROLE_KERNEL(e).kPasses)
 #define ROLE_TRY_FULL(e, s, p)    true

@@ -92,7 +92,7 @@ static void size_copies(tmaring__ring *r)
 {
   r->copies_per_stage = 1;
   for (int32_t i = 0; i < r->args->input_count; ++i) {
-    r->copies_per_stage += (uint32_t)tmaring_run_count(&r->args->input[i], r->walk.pieces > 1 ? 1 : r->walk.tile_rows);
+    r->copies_per_stage += (uint32_t)tmaring_run_count(&r->args->input[i], r->walk.tile_rows);
   }
 }
 

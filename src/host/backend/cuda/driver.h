@@ -40,6 +40,9 @@
   X(cuKernelSetAttribute, 12000)                                                                                       \
   X(cuKernelGetAttribute, 12000)                                                                                       \
   X(cuKernelGetFunction, 12000)                                                                                        \
+  X(cuTensorMapEncodeTiled, 12000)                                                                                     \
+  X(cuTensorMapEncodeIm2col, 12000)                                                                                    \
+  X(cuTensorMapReplaceAddress, 12000)                                                                                  \
   X(cuLaunchKernelEx, 11060)                                                                                           \
   X(cuOccupancyMaxActiveClusters, 11070)                                                                               \
   X(cuMemAlloc, 3020)                                                                                                  \
