@@ -143,7 +143,7 @@ static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const t
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
   TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel, &function), done);
   if (plan->code.cluster) TMARING__TRY_GOTO(count_clusters(s, plan, function), done);
-  if (tmaring__formula_program(plan->formula)->column_output_count > 0)
+  if (plan->formula && tmaring__formula_program(plan->formula)->column_output_count > 0)
     TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns, &function), done);
   status = TMARING_OK;
 done:
