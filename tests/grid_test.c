@@ -93,6 +93,7 @@ static void run_seed(const venue *v)
 {
   tally sum = tally_begin("grid", v->name);
   run_grid(&sum, v, &seed_shape, TMARING_POLICY_WRAP, TMARING_AUTO);
+  tally_row(&sum, 1);
   close_grid(&sum);
 }
 

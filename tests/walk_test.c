@@ -142,7 +142,7 @@ static void see_census(void *context, const tmaring_fill *fill, int64_t raw_tile
   (void)raw_tile;
   expect_extent(w, fill);
   cr_assert(fill->cols >= 1 && fill->col >= 0 && fill->col + fill->cols <= w->cols);
-  cr_assert(w->pieces == 1 || fill->rows <= 1);
+  cr_assert(w->pieces == 1 || w->spread || fill->rows <= 1);
   const int32_t piece = w->pieces == 1 ? 0 : fill->col / w->piece_cols;
   cr_assert_eq(fill->cols, w->pieces == 1           ? w->cols
                            : piece == w->pieces - 1 ? w->cols - piece * w->piece_cols
@@ -176,6 +176,7 @@ static tmaring_walk random_walk(noise *n)
     w.pieces = (int32_t)tmaring_ceil_div(w.cols, w.piece_cols);
     w.spread = w.pieces > 1 && noise_below(n, 2);
     w.passes = w.pieces > 1 && !w.spread ? 1 + noise_below(n, 3) : 1;
+    if (w.spread && noise_below(n, 2)) w.tile_rows = 1 + noise_below(n, 20);
   } else {
     w.tile_rows = 1 + noise_below(n, 20);
   }
@@ -230,6 +231,55 @@ Test(walk, chunks_are_cut_alike_in_every_order, .timeout = 10)
       }
     }
   }
+}
+
+/* A strip: fills of R rows x P columns, below one another within a tile; the next tile is the piece beside it. */
+Test(walk, strips_go_down_the_rows_of_a_piece, .timeout = 10)
+{
+  tmaring_walk w = walk_make(100, 5, TMARING_ORDER_CYCLIC, TMARING_POLICY_EXACT);
+  w.cols = 700;
+  w.piece_cols = 256;
+  w.pieces = 3;
+  w.spread = 1;
+  w.tile_rows = 8;
+  w.chunk = 3;
+  tmaring_walk_set_rows(&w, 100);
+  cr_expect_eq(w.tiles, 5 * 3);
+  cr_expect(tmaring_walk_strips(&w));
+  for (int64_t tile = 0; tile < w.tiles; ++tile) {
+    for (int32_t part = 0; part < 3; ++part) {
+      tmaring_fill fill;
+      tmaring_walk_fill(&w, tile, part, &fill);
+      cr_assert_eq(fill.chunk, tile / 3);
+      cr_assert_eq(fill.row, tile / 3 * 24 + 8 * part);
+      cr_assert_eq(fill.rows, fill.row >= 100 ? 0 : fill.row == 96 ? 4 : 8);
+      cr_assert_eq(fill.col, tile % 3 * 256);
+      cr_assert_eq(fill.cols, tile % 3 == 2 ? 188 : 256);
+    }
+  }
+}
+
+/* Who knows that pieces are of single rows gets the same fills. */
+Test(walk, single_rows_need_no_strips, .timeout = 30)
+{
+  noise n = noise_seed(4321);
+  int32_t strips = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const tmaring_walk w = random_walk(&n);
+    tmaring_fill plain, strip;
+    if (w.tiles == 0) continue;
+    memset(&plain, 0, sizeof plain);
+    memset(&strip, 0, sizeof strip);
+    const int64_t tile = noise_below(&n, (int32_t)w.tiles);
+    const int32_t part = noise_below(&n, tmaring_walk_fills_per_tile(&w));
+    tmaring_walk_fill_of(&w, tile, part, 0, &plain);
+    tmaring_walk_fill_of(&w, tile, part, 1, &strip);
+    if (tmaring_walk_strips(&w))
+      strips += plain.rows != strip.rows || plain.row != strip.row;
+    else
+      cr_assert_eq(memcmp(&plain, &strip, sizeof plain), 0);
+  }
+  cr_expect_gt(strips, 100, "the walk with strips differs");
 }
 
 /* ---- policies ---- */

@@ -57,7 +57,8 @@ typedef struct tmaring_plan_options {
   int32_t debug;                      /* 1: bounded waits and a fault record */
   int32_t cluster;                    /* scope cluster: CTAs that share a row: 2, 4, 8; 1: never */
   int32_t load;                       /* tmaring_load_path of every [M,N] input; AUTO: bulk */
-  int32_t loads[TMARING_MAX_STREAMS]; /* the same for [M,N] input t in formula order; AUTO: as `load` says */
+  int32_t loads[TMARING_MAX_STREAMS]; /* the same for streamed input t (tmaring_args.input[t]): [M,N] inputs in formula
+                                         order, an [M,2N] input read by halves being two; AUTO: as `load` says */
   int32_t squads;                     /* warp-specialized: 1, or 2 groups of consumer warps */
   int32_t turns;                      /* tmaring_turns; two squads */
   int32_t multicast; /* CTAs of a cluster that receive [N] inputs together, each with rows of its own: 2, 4, 8; 1:
@@ -94,9 +95,11 @@ typedef struct tmaring_plan_info {
   int32_t threads; /* per CTA */
   int32_t ctas_per_sm;
   int32_t debug;
-  int64_t bytes_per_row; /* compulsory traffic per row: streamed inputs once, outputs once */
-  double cost_us;        /* the planner's estimate at the hinted M */
-  int32_t note_count;    /* see tmaring_plan_note */
+  int64_t bytes_per_row;              /* compulsory traffic per row: streamed inputs once, outputs once */
+  double cost_us;                     /* the planner's estimate at the hinted M */
+  int32_t note_count;                 /* see tmaring_plan_note */
+  int32_t inputs;                     /* streamed [M,N] inputs; an [M,2N] input read by halves is two */
+  int32_t loads[TMARING_MAX_STREAMS]; /* tmaring_load_path of each */
 } tmaring_plan_info;
 
 TMARING_API tmaring_status tmaring_plan_describe(const tmaring_plan *plan, tmaring_plan_info *info);

@@ -5,7 +5,7 @@
 // every timed replay 512 MiB are read, so that no operand is in L2; variants take turns; medians of 15 rounds. Random
 // data. The first set's result is compared with the formula in double before anything is timed.
 //
-//   scripts/bench/build.sh && build-bench/peer_compare [section ...]      sections: big small rmsnorm tune launch prepare
+//   scripts/bench/build.sh && build-bench/peer_compare [section ...]      sections: big small rmsnorm tune launch prepare tile
 #include <cub/device/device_transform.cuh>
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -252,14 +252,16 @@ std::string describe(const Op &op)
   tmaring_plan_describe(op.plan, &info);
   static const char *orders[] = {"split", "blocked", "cyclic", "ticket"};
   static const char *scopes[] = {"auto", "flat", "lanes", "warp", "group", "cta"};
+  static const char *loads[] = {"", " tile", " async", " ordinary", " direct-load"};
+  static const char *stores[] = {"direct", "bulk", "tile"};
   char text[256];
-  std::snprintf(text, sizeof text, "%s %s %s R%d S%d P%d x%d w%d %s%s",
+  std::snprintf(text, sizeof text, "%s %s %s R%d S%d P%d x%d w%d %s%s%s",
                 a.cta.mode  ? "ws"
                 : a.cta.war ? "pipe-mbar"
                             : "pipe-cta",
                 orders[a.walk.order], scopes[a.scope.kind], a.walk.tile_rows, a.stages, a.distance,
-                tmaring_cta_consumer_threads(&a.cta), a.walk.workers, info.store ? "bulk" : "direct",
-                info.in_place ? "-inplace" : "");
+                tmaring_cta_consumer_threads(&a.cta), a.walk.workers, stores[info.store],
+                info.in_place ? "-inplace" : "", loads[a.input[0].path]);
   return text;
 }
 
@@ -392,6 +394,38 @@ void section_big(char *vectors)
         add_plan(all, p, o, k, vectors, policies[o.policy]);
       }
   race("y = x + x f32 [1048573, 256]", p.bytes(), k, all);
+}
+
+// The second load path, tensor maps, beside the first: every mode and store path.
+void tile_race(tmaring_dtype dtype, const char *title, char *vectors)
+{
+  const Problem p = {"y = x + x", dtype, 65537, 4096, 1, 0, false};
+  const int k = calls_for(p.bytes());
+  fill_inputs(p, k);
+  std::vector<Contender> all;
+  add_memcpy(all, p, k);
+  add_plan(all, p, automatic(), k, vectors, "auto: ");
+  for (int load : {TMARING_LOAD_TILE, TMARING_LOAD_ASYNC, TMARING_LOAD_ORDINARY}) {
+    tmaring_plan_options o = automatic();
+    o.load = load;
+    add_plan(all, p, o, k, vectors, "auto but: ");
+  }
+  for (auto &mode : kModes)
+    for (int order : {TMARING_ORDER_CYCLIC, TMARING_ORDER_TICKET})
+      for (int store = TMARING_STORE_DIRECT; store <= TMARING_STORE_TILE; ++store)
+        for (int rows : {1, 2}) {
+          tmaring_plan_options o = automatic();
+          o.load = TMARING_LOAD_TILE;
+          o.mode = mode[0], o.war = mode[1], o.order = order, o.store = store, o.tile_rows = rows;
+          add_plan(all, p, o, k, vectors);
+        }
+  race(title, p.bytes(), k, all);
+}
+
+void section_tile(char *vectors)
+{
+  tile_race(TMARING_F32, "y = x + x f32 [65537, 4096], tensor maps", vectors);
+  tile_race(TMARING_BF16, "y = x + x bf16 [65537, 4096], tensor maps", vectors);
 }
 
 void section_small(char *vectors)
@@ -599,7 +633,8 @@ int main(int argc, char **argv)
     const char *name;
     void (*run)(char *);
   } sections[] = {{"big", section_big},   {"small", section_small},   {"rmsnorm", section_rmsnorm},
-                  {"tune", section_tune}, {"launch", section_launch}, {"prepare", section_prepare}};
+                  {"tune", section_tune}, {"launch", section_launch}, {"prepare", section_prepare},
+                  {"tile", section_tile}};
   for (auto &s : sections) {
     bool wanted = argc == 1;
     for (int i = 1; i < argc; ++i) wanted = wanted || std::strcmp(argv[i], s.name) == 0;

@@ -102,16 +102,33 @@ static void add_options(const tmaring_plan_options *o, char *text, size_t size)
   const struct {
     const char *name;
     int32_t value;
-  } options[] = {{"mode", o->mode},           {"war", o->war},
-                 {"axis", o->role_axis},      {"x", o->consumers[0]},
-                 {"y", o->consumers[1]},      {"z", o->consumers[2]},
-                 {"stages", o->stages},       {"prefetch", o->prefetch},
-                 {"order", o->order},         {"policy", o->policy},
-                 {"release", o->release},     {"store", o->store},
-                 {"scope", o->scope},         {"warps", o->warps_per_row},
-                 {"lanes", o->lanes_per_row}, {"tile", o->tile_rows},
-                 {"piece", o->piece_cols},    {"workers", o->workers},
-                 {"cluster", o->cluster}};
+  } options[] = {{"mode", o->mode},
+                 {"war", o->war},
+                 {"axis", o->role_axis},
+                 {"x", o->consumers[0]},
+                 {"y", o->consumers[1]},
+                 {"z", o->consumers[2]},
+                 {"stages", o->stages},
+                 {"prefetch", o->prefetch},
+                 {"order", o->order},
+                 {"policy", o->policy},
+                 {"release", o->release},
+                 {"store", o->store},
+                 {"scope", o->scope},
+                 {"warps", o->warps_per_row},
+                 {"lanes", o->lanes_per_row},
+                 {"tile", o->tile_rows},
+                 {"piece", o->piece_cols},
+                 {"workers", o->workers},
+                 {"cluster", o->cluster},
+                 {"load", o->load},
+                 {"load 0", o->loads[0]},
+                 {"load 1", o->loads[1]},
+                 {"load 2", o->loads[2]},
+                 {"load 3", o->loads[3]},
+                 {"squads", o->squads},
+                 {"turns", o->turns},
+                 {"registers", o->registers[0]}};
   for (size_t i = 0; i < sizeof options / sizeof options[0]; ++i) {
     const size_t used = strlen(text);
     if (options[i].value != TMARING_AUTO)

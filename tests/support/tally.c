@@ -77,3 +77,25 @@ void tally_close(const tally *t)
          t->venue);
   fflush(stdout);
 }
+
+static void add_reasons(const tally *t, char *row, size_t size)
+{
+  for (int32_t i = 0; i < t->reasons; ++i) {
+    const size_t used = strlen(row);
+    snprintf(row + used, size - used, "%s %s (%d)", i ? ";" : "", t->reason[i].text, (int)t->reason[i].count);
+  }
+}
+
+/* In one piece: programs that run side by side write to one file. */
+void tally_row(const tally *t, int32_t section)
+{
+  char row[TALLY_REASONS * 176 + 256];
+  const char *path = getenv("TMARING_TEST_TABLE");
+  FILE *file = path ? fopen(path, "a") : NULL;
+  if (!file) return;
+  snprintf(row, sizeof row, "| %d | %s | %d | %d | %d | %d |", (int)section, t->title,
+           (int)(t->passed + t->refused + t->failed), (int)t->passed, (int)t->refused, (int)t->failed);
+  add_reasons(t, row, sizeof row);
+  fprintf(file, "%s |\n", row);
+  fclose(file);
+}

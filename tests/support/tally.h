@@ -29,5 +29,8 @@ void tally_count(tally *t, const trial_result *result);
 void tally_note(tally *t, int passed, const char *text);
 /* Prints "grid: 60 passed, 0 failed, 0 refused (cuda)" to stdout, after one line per reason. */
 void tally_close(const tally *t);
+/* Appends a row of the conformance list's table (docs/conformance.md) to the file that TMARING_TEST_TABLE names, if any:
+ * "| 2 | multi-dim | 144 | 144 | 0 | 0 | |": section, title, cells, passed, refused, failed, reasons with their counts. */
+void tally_row(const tally *t, int32_t section);
 
 #endif

@@ -42,6 +42,7 @@
  *   ROLE_HAS_TILED_STORES(e)           staged results go by tensor maps
  *   ROLE_HAS_EDGES(e)                  runs may need ordinary loads and stores at their ends
  *   ROLE_HAS_PIECES(e)                 rows longer than a stage
+ *   ROLE_HAS_STRIPS(e)                 fills of pieces of several rows; by default 1
  *   ROLE_REDUCTIONS(e) ROLE_PASSES(e)  passes that reduce; passes in all
  * Binding: primitives (a point stands before each)
  *   ROLE_TRY_FULL ROLE_BLOCK_FULL(e, stage, parity)      wait for a phase of a full barrier
@@ -87,6 +88,10 @@
 #ifndef ROLE_IS_CLUSTER
 #define ROLE_IS_CLUSTER(e)      0
 #define ROLE_CLUSTER_SYNC(f, e) ((void)0)
+#endif
+
+#ifndef ROLE_HAS_STRIPS
+#define ROLE_HAS_STRIPS(e) 1
 #endif
 
 /* Loads of one fill. First what is ordinary, since the arrival that expects the others' bytes also stands for it; then
@@ -178,7 +183,7 @@ ROLE_FN(tmaring_feed_run)(ROLE_ENV *e, tmaring_feed_frame *f)
     }
     f->ended = 1;
   } else {
-    tmaring_walk_fill(ROLE_WALK(e), f->trip.tile, f->trip.part, &f->fill);
+    tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
       ROLE_POINT(f);
       ROLE_TICKET_PUT(e, f->at.stage, f->trip.tile);
@@ -306,7 +311,7 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
       ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
       if (f->trip.tile == TMARING_TICKET_END) break;
     }
-    tmaring_walk_fill(ROLE_WALK(e), f->trip.tile, f->trip.part, &f->fill);
+    tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
     if (ROLE_IS_STAGED(e)) {
       ROLE_POINT(f);
@@ -408,7 +413,7 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
       ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
       if (f->trip.tile == TMARING_TICKET_END) break;
     }
-    tmaring_walk_fill(ROLE_WALK(e), f->trip.tile, f->trip.part, &f->fill);
+    tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
     if (ROLE_IS_STAGED(e)) {
       ROLE_POINT(f);

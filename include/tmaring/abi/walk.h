@@ -1,8 +1,9 @@
 /* The walk: which rows and columns a worker visits, and in which order.
  *
  * Words. A *worker* is a persistent CTA, or a cluster of them that share their rows. A *tile* is the unit of work that
- * one worker owns: R whole rows, or one row cut into pieces, or one piece of one row (spread). A *fill* is what one
- * pass through a ring stage holds: a tile, one piece of the tile's row in one pass over it, or one CTA's slice of it. A
+ * one worker owns: R whole rows, or one row cut into pieces, or one piece of a row or of R rows (spread; R > 1: a
+ * *strip* of columns). A *fill* is what one pass through a ring stage holds: a tile, one piece of the tile's row in one
+ * pass over it, or one CTA's slice of it; a chunk of fills makes the tile taller. A
  * worker sees its tiles as *slots* 0, 1, 2, ...; where the split does not divide, the last slots of the last workers
  * are *surplus* and the policy says what happens to them.
  *
@@ -58,10 +59,11 @@ typedef struct tmaring_walk {
   tmaring_i32 workers;   /* C */
   tmaring_i32 order;     /* tmaring_order */
   tmaring_i32 policy;    /* tmaring_policy */
-  tmaring_i32 tile_rows; /* R: whole rows per fill; 1 where rows are cut into pieces */
-  tmaring_i32 chunk;  /* fills (in pieces: rows) that follow one another in a tile, so that column reductions leave one
+  tmaring_i32 tile_rows; /* R: rows per fill; 1 where rows are cut into pieces, unless each piece is a tile (spread) */
+  tmaring_i32
+      chunk; /* fills (in pieces that are no tiles: rows) that follow one another in a tile, so that column reductions leave one
                                partial result per tile; 1 otherwise */
-  tmaring_i32 pieces; /* pieces per row; 1 = whole rows */
+  tmaring_i32 pieces;       /* pieces per row; 1 = whole rows */
   tmaring_i32 piece_cols;   /* columns per piece; the last may be shorter */
   tmaring_i32 passes;       /* times a worker streams all pieces of its row; 1 where pieces == 1 */
   tmaring_i32 spread;       /* 1: each piece is a tile of its own (passes == 1) */
@@ -90,6 +92,12 @@ typedef struct tmaring_fill {
 TMARING_FN int tmaring_walk_shared(const tmaring_walk *w)
 {
   return w->cluster > 1;
+}
+
+/* 1 where a fill is a piece of more than one row. */
+TMARING_FN int tmaring_walk_strips(const tmaring_walk *w)
+{
+  return w->spread && w->tile_rows > 1;
 }
 
 /* Columns that a fill holds of a row, at most. */
@@ -164,8 +172,10 @@ TMARING_FN tmaring_i64 tmaring_walk_wrap(const tmaring_walk *w, tmaring_i64 tile
 }
 
 /* Rows and columns of fill `part` (0 .. fills_per_tile-1) of a raw tile index. A surplus tile under `wrap` reads an
- * existing tile and is marked invalid. */
-TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, tmaring_i32 part, tmaring_fill *fill)
+ * existing tile and is marked invalid. strips 0: the caller knows that pieces are of single rows, and pays for no
+ * other. */
+TMARING_FN void tmaring_walk_fill_of(const tmaring_walk *w, tmaring_i64 raw_tile, tmaring_i32 part, int strips,
+                                     tmaring_fill *fill)
 {
   const tmaring_i64 tile = tmaring_walk_wrap(w, raw_tile);
   tmaring_i32 piece = 0;
@@ -192,6 +202,7 @@ TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, t
     fill->chunk = (tmaring_i64)((tmaring_u32)tile / (tmaring_u32)w->pieces);
     fill->row = fill->chunk * w->chunk + part;
     piece = (tmaring_i32)((tmaring_u32)tile % (tmaring_u32)w->pieces);
+    if (strips) fill->row *= w->tile_rows;
   } else {
     const tmaring_i32 row = w->chunk == 1 ? 0 : part / (w->pieces * w->passes);
     part -= row * w->pieces * w->passes;
@@ -202,8 +213,16 @@ TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, t
     fill->last_piece = piece == w->pieces - 1;
   }
   fill->rows = w->chunk == 1 || fill->row < w->row_limit ? 1 : 0; /* a chunk may reach past the last row */
+  if (strips && w->spread)
+    fill->rows = (tmaring_i32)tmaring_max_i64(0, tmaring_min_i64(w->tile_rows, w->row_limit - fill->row));
   fill->col = piece * w->piece_cols;
   fill->cols = (tmaring_i32)tmaring_min_i64(w->piece_cols, w->cols - fill->col);
+}
+
+/* The same for every walk. */
+TMARING_FN void tmaring_walk_fill(const tmaring_walk *w, tmaring_i64 raw_tile, tmaring_i32 part, tmaring_fill *fill)
+{
+  tmaring_walk_fill_of(w, raw_tile, part, 1, fill);
 }
 
 /* A role's way along the walk: one fill after another. */

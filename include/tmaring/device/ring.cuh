@@ -10,6 +10,7 @@
  *     static constexpr bool kEdges = false;    // runs may not be whole 16-byte units
  *     static constexpr bool kPieces = false;   // rows longer than a stage
  *     static constexpr bool kColumns = false;  // reductions over the rows: tiles are chunks of fills
+ *     static constexpr bool kStrips = false;   // fills may be pieces of several rows; may be left out
  *     static constexpr bool kDebug = false;    // bounded waits
  *     // these may be left out (tmaring_paths):
  *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
@@ -126,6 +127,14 @@ template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::tile
   {
     return reinterpret_cast<volatile tmaring_i64 *>(tmaring_shared + view.smem.tickets) + s;
   }
+};
+
+/* K::kStrips, false where K does not say. */
+template <class K, class = void> struct tmaring_has_strips {
+  static constexpr bool value = false;
+};
+template <class K> struct tmaring_has_strips<K, decltype((void)K::kStrips)> {
+  static constexpr bool value = K::kStrips;
 };
 
 /* ---- primitives -------------------------------------------------------------------------------------------------- */
@@ -426,6 +435,7 @@ static __device__ __forceinline__ void tmaring_columns_end(tmaring_env<K> *e, co
 #define ROLE_IS_STAGED(e)         (ROLE_KERNEL(e).kStaged)
 #define ROLE_HAS_EDGES(e)         (ROLE_KERNEL(e).kEdges)
 #define ROLE_HAS_PIECES(e)        (ROLE_KERNEL(e).kPieces)
+#define ROLE_HAS_STRIPS(e)        (tmaring_has_strips<typename TMARING_E::kernel_class>::value)
 #define ROLE_REDUCTIONS(e)        (ROLE_KERNEL(e).kReductions)
 #define ROLE_PASSES(e)            (ROLE_KERNEL(e).kPasses)
 #define ROLE_TRY_FULL(e, s, p)    true

@@ -1,6 +1,6 @@
 /* The geometry of every fill: bounds, alignment, sizes.
  *
- * Rows are walked in *blocks*: what one fill holds (in pieces: one row). Block after block every address moves by the
+ * Rows are walked in *blocks*: the rows that one fill holds. Block after block every address moves by the
  * same number of bytes, so that everything taken modulo a power of two comes back after that many blocks at most:
  * 16-byte units, and the frame of a vector, which is what `period` says. Every address lies between those of the first
  * and the last block, and only within a period of either end can a window be clipped by the hull or a fill be short. So
@@ -298,7 +298,7 @@ static tmaring_status check_tile(proof *p, int64_t *copies)
   tmaring_fill fill;
   tmaring_walk_fill(w, p->tile, 0, &fill);
   const int64_t left = tmaring_max_i64(0, w->rows - fill.row);
-  const int64_t blocks = tmaring_min_i64(w->chunk, tmaring_ceil_div(left, w->pieces > 1 ? 1 : w->tile_rows));
+  const int64_t blocks = tmaring_min_i64(w->chunk, tmaring_ceil_div(left, w->tile_rows));
   *copies = 0;
   TMARING__TRY(check_chunk(p, 0, blocks, copies));
   return check_chunk(p, blocks, w->chunk - blocks, copies);
@@ -335,7 +335,7 @@ tmaring_status tmaring__check_fills(const tmaring_args *args, const tmaring__cod
   proof p = {args, code, program, args->walk, period_of(args), 0, 0};
   const tmaring_walk *w = &args->walk;
   const int64_t all = tmaring_column_chunks(w) * w->chunk;
-  const int64_t blocks = tmaring_ceil_div(w->rows, w->pieces > 1 ? 1 : w->tile_rows);
+  const int64_t blocks = tmaring_ceil_div(w->rows, w->tile_rows);
   TMARING__TRY(check_blocks(&p, 0, blocks, &report->copies));
   TMARING__TRY(check_blocks(&p, blocks, all - blocks, &report->copies)); /* past the last row: the rest of its chunk */
   for (int32_t worker = 0; worker < w->workers && !tmaring_uses_tickets(w); ++worker) {

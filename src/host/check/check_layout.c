@@ -28,7 +28,7 @@ static tmaring_status check_units(const tmaring_args *a, const tmaring__code *co
   const tmaring_scope *s = &a->scope;
   const int32_t warps = tmaring_cta_consumer_warps(&a->cta),
                 units = s->warps_per_row > 0 ? warps / s->warps_per_row : 0;
-  const int32_t rows = a->walk.pieces > 1 ? 1 : a->walk.tile_rows;
+  const int32_t rows = a->walk.tile_rows;
   if (units < 1 || warps % s->warps_per_row != 0) {
     REFUSE("warps_per_row: got %d, needs a divisor of %d consumer warps", s->warps_per_row, warps);
   }
@@ -46,7 +46,7 @@ static tmaring_status check_units(const tmaring_args *a, const tmaring__code *co
 static tmaring_status check_scope(const tmaring_args *a, const tmaring__code *code, const tmaring__program *program)
 {
   const tmaring_scope *s = &a->scope;
-  const int64_t elems = a->walk.pieces > 1 ? a->walk.piece_cols : (int64_t)a->walk.tile_rows * a->walk.cols;
+  const int64_t elems = (int64_t)a->walk.tile_rows * (a->walk.pieces > 1 ? a->walk.piece_cols : a->walk.cols);
   const int64_t held =
       (int64_t)tmaring_cta_consumer_warps(&a->cta) * s->chunk_vecs * s->vec - (code->aligned ? 0 : s->vec - 1);
   if (s->vec != code->vec || (s->vec != 2 && s->vec != 4 && s->vec != 8))
@@ -63,6 +63,9 @@ static tmaring_status check_scope(const tmaring_args *a, const tmaring__code *co
     REFUSE("piece_cols: got %d, needs whole vectors of %d", a->walk.piece_cols, s->vec);
   if (a->walk.pieces > 1 && !a->walk.spread && !code->pieces)
     REFUSE("code.pieces: got 0, rows are cut into %d", a->walk.pieces);
+  if (a->walk.pieces > 1 && a->walk.tile_rows > 1 && (!a->walk.spread || !code->strips))
+    REFUSE("tile_rows: got %d with %d pieces, needs 1, or pieces that are tiles and a kernel for strips",
+           a->walk.tile_rows, a->walk.pieces);
   if (code->pieces && a->walk.passes != program->passes)
     REFUSE("passes: got %d, the formula has %d", a->walk.passes, program->passes);
   return TMARING_OK;
@@ -195,12 +198,14 @@ static tmaring_status check_strides(const tmaring_args *a, const tmaring__code *
                                     const char *what, int32_t index)
 {
   const int64_t row = (int64_t)a->walk.cols * s->elem_bytes;
-  const int many = a->walk.pieces == 1 && a->walk.tile_rows > 1, grouped = s->group_rows > 0;
+  const int many = a->walk.tile_rows > 1, grouped = s->group_rows > 0;
   if (grouped && (!code->grouped || a->walk.rows > 2147483647 || s->group_rows > 1 << 30))
     REFUSE("%s %d: got groups of %d rows, needs a kernel for them and at most 2147483647 rows", what, index,
            s->group_rows);
   if (grouped && (s->group_rows - 1) * s->pitch + row > s->group_pitch)
     REFUSE("%s %d: got groups %lld bytes apart, their rows span more", what, index, (long long)s->group_pitch);
+  if (s->dense && tmaring_walk_strips(&a->walk))
+    REFUSE("%s %d: dense, though a fill holds pieces of rows", what, index);
   if (s->dense && many && (grouped || s->pitch != row))
     REFUSE("%s %d: dense, though rows of %lld bytes lie %lld apart", what, index, (long long)row, (long long)s->pitch);
   if (code->aligned && (s->base | (uint64_t)s->pitch | (uint64_t)s->group_pitch | (uint64_t)row) % TMARING_BULK != 0)

@@ -41,7 +41,7 @@ static int64_t cut_fills(const tmaring_args *a, int64_t fills)
 /* Cuts a tile of `rows` rows: those of its fills that hold rows, and those that do not. */
 static void cut_tile(const tmaring_args *a, int64_t rows, kind *k)
 {
-  const int64_t each = a->walk.pieces > 1 ? 1 : a->walk.tile_rows;
+  const int64_t each = a->walk.tile_rows;
   const int64_t full = tmaring_ceil_div(rows, each), last = rows - (full - 1) * each;
   const int64_t kept = cut_fills(a, full), empty = cut_fills(a, a->walk.chunk - full);
   k->chunk = (int32_t)(kept + empty);

@@ -97,7 +97,7 @@ static int32_t copies_of(const tmaring__ring *r, int32_t i)
 {
   const tmaring_stream *s = &r->args->input[i];
   tmaring_fill fill = {0};
-  fill.rows = r->walk.pieces > 1 ? 1 : r->walk.tile_rows;
+  fill.rows = r->walk.tile_rows;
   if (s->path == TMARING_LOAD_TILE) return tmaring_tile_copies(&r->boxes->tile[i], &fill);
   return s->path == TMARING_LOAD_BULK || s->path == TMARING_LOAD_ASYNC ? tmaring_run_count(s, fill.rows) : 0;
 }

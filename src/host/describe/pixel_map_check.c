@@ -49,8 +49,9 @@ tmaring_status tmaring_tensor_map_check_im2col(const tmaring_tensor_map_im2col *
   const tmaring__map_view view = {
       map->dtype,    map->rank,    3,         map->address, map->dims, map->strides, map->element_strides, "channels",
       map->channels, map->swizzle, map->fill, map->l2_bytes};
-  TMARING__TRY(check_counts(map));
   TMARING__TRY(tmaring__map_view_check(&view));
+  TMARING__TRY(check_counts(map));
+  TMARING__TRY(tmaring__map_inner_check(&view));
   TMARING__TRY(check_window(map));
   const uint32_t row_bytes = map->channels * tmaring_dtype_bytes((tmaring_i32)map->dtype);
   return tmaring__map_shared_check("pixels", (uint64_t)map->pixels * tmaring__map_row_pitch(row_bytes, map->swizzle));

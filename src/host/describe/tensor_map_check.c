@@ -13,7 +13,7 @@ static tmaring__map_view view_of(const tmaring_tensor_map_tiled *map)
 
 static tmaring_status check_box(const tmaring_tensor_map_tiled *map)
 {
-  for (int32_t d = 0; d < map->rank && d < TMARING_MAX_RANK; ++d) {
+  for (int32_t d = 0; d < map->rank; ++d) {
     if (map->box[d] >= 1 && map->box[d] <= TMARING_MAX_BOX) continue;
     return tmaring__fail(TMARING_ERROR_SHAPE,
                          "box[%d]: got %u, needs 1 .. %d elements; several boxes make up a larger one "
@@ -39,8 +39,9 @@ tmaring_status tmaring_tensor_map_check_tiled(const tmaring_tensor_map_tiled *ma
 {
   TMARING__NEED_SIZE(map);
   const tmaring__map_view view = view_of(map);
-  TMARING__TRY(check_box(map));
   TMARING__TRY(tmaring__map_view_check(&view));
+  TMARING__TRY(check_box(map));
+  TMARING__TRY(tmaring__map_inner_check(&view));
   return tmaring__map_shared_check("box", rows_of(map) * tmaring__map_row_pitch(row_bytes_of(map), map->swizzle));
 }
 

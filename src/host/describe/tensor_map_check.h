@@ -23,8 +23,10 @@ typedef struct tmaring__map_view {
   int32_t swizzle, fill, l2_bytes;
 } tmaring__map_view;
 
-/* All limits of the fields above. ARGUMENT, TYPE, SHAPE, ALIGNMENT, UNSUPPORTED. */
+/* All limits of the fields above but `inner`. ARGUMENT, TYPE, SHAPE, ALIGNMENT, UNSUPPORTED. */
 tmaring_status tmaring__map_view_check(const tmaring__map_view *view);
+/* The row of a box in shared memory, at most 256 elements: ALIGNMENT, SHAPE. */
+tmaring_status tmaring__map_inner_check(const tmaring__map_view *view);
 /* Refuses a copy that needs more shared memory than a block may have: CAPACITY. */
 tmaring_status tmaring__map_shared_check(const char *field, uint64_t bytes);
 

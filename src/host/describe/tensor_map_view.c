@@ -88,8 +88,7 @@ static tmaring_status check_element_strides(const tmaring__map_view *v)
   return TMARING_OK;
 }
 
-/* The row of a box in shared memory. Its extent is checked before. */
-static tmaring_status check_inner(const tmaring__map_view *v)
+tmaring_status tmaring__map_inner_check(const tmaring__map_view *v)
 {
   const uint32_t elem_bytes = tmaring_dtype_bytes((tmaring_i32)v->dtype), bytes = v->inner * elem_bytes;
   const uint32_t span = tmaring__swizzle_span(v->swizzle);
@@ -136,8 +135,7 @@ tmaring_status tmaring__map_view_check(const tmaring__map_view *v)
   TMARING__TRY(check_dims(v));
   TMARING__TRY(check_strides(v));
   TMARING__TRY(check_element_strides(v));
-  TMARING__TRY(check_modes(v));
-  return check_inner(v);
+  return check_modes(v);
 }
 
 tmaring_status tmaring__map_shared_check(const char *field, uint64_t bytes)

@@ -1,3 +1,4 @@
+#include "../plan/column.h"
 #include "emit.h"
 
 static void enter_tensor(tmaring__kernel_spec *spec, tmaring__slot slot, const tmaring_tensor *tensor)
@@ -36,23 +37,17 @@ static void join_variant(tmaring__kernel_spec *spec, const tmaring_args *a, int 
   join_choice(&spec->vectors_staged, a->vector_count > 0 && a->vector[0].smem != TMARING_NOT_STAGED, first);
 }
 
-/* Registers that accumulators of column reductions may take; the same in formulas that reduce rows as well. */
-#define HELD_WORDS          32
-#define HELD_WORDS_REDUCING 16
-
-/* Accumulators stay in registers where each thread has few columns, the same of every row. Powers of two, so that few
- * kernels serve many N. */
+/* Accumulators stay in registers where each thread has few columns, the same of every row. */
 static void find_held(tmaring__kernel_spec *spec, const tmaring_plan *plan)
 {
-  const int32_t words = spec->program->column_output_count * spec->code.vec * (spec->code.wide ? 2 : 1);
-  const int32_t room = spec->program->reduction_passes > 0 ? HELD_WORDS_REDUCING : HELD_WORDS;
-  int64_t held = 1;
+  int64_t steps = 1;
   for (int32_t i = 0; i < plan->variant_count; ++i) {
     const tmaring_args *a = &plan->variant[i].args;
     const int64_t vectors = tmaring_ceil_div(tmaring_walk_fill_cols(&a->walk), a->scope.vec);
-    while (held * tmaring_scope_stride(&a->scope) < vectors) held *= 2;
+    steps = tmaring_max_i64(steps, tmaring_ceil_div(vectors, tmaring_scope_stride(&a->scope)));
   }
-  if (words > 0 && !spec->code.pieces && held * words <= room) spec->held_steps = (int32_t)held;
+  if (!spec->code.pieces)
+    spec->held_steps = tmaring__column_held_steps(spec->program, spec->code.vec, spec->code.wide, steps);
 }
 
 void tmaring__kernel_spec_of(tmaring__kernel_spec *spec, const tmaring_plan *plan)

@@ -4,6 +4,7 @@
 
 #include "cluster.h"
 #include "column.h"
+#include "load_path.h"
 #include "row_scope.h"
 #include "stage_map.h"
 #include "tuning.h"
@@ -67,7 +68,7 @@ static int32_t most_stages(const tmaring__candidate *c, const maker *m, int64_t 
 static int32_t distance_of(const tmaring__decision *d, int32_t stages)
 {
   if (d->prefetch != TMARING_AUTO) return tmaring_ring_distance(d->prefetch, stages);
-  const int store_lags = d->cta.mode == TMARING_MODE_PIPELINED && d->store == TMARING_STORE_BULK;
+  const int store_lags = d->cta.mode == TMARING_MODE_PIPELINED && tmaring__decision_stages(d);
   return stages >= 2 && store_lags ? stages - 2 : stages - 1;
 }
 
@@ -100,6 +101,8 @@ static void fit(tmaring__candidate *c, const maker *m)
 {
   int64_t load_bytes;
   c->columns_staged = m->columns_staged;
+  if (tmaring__candidate_strips(c) && tmaring__column_held(c, m->facts) > 0)
+    c->columns_staged = 0; /* accumulators are in registers */
   c->stages = fewest_stages(c, m);
   if (tmaring__candidate_elements(c) > TMARING__MAX_FILL_ELEMENTS) return;
   const int64_t stage_bytes = tmaring__stage_bytes(c, m->facts, m->decision, &load_bytes);
@@ -140,6 +143,16 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   c->per_lane = m->per_lane > 0 ? m->per_lane : per_lane[0];
 }
 
+/* 1 where some stream's rows are copied one by one. */
+static int copies_rows(const maker *m)
+{
+  const tmaring__decision *d = m->decision;
+  int copies = tmaring__decision_stages(d);
+  for (int32_t i = 0; i < m->facts->program->input_count; ++i)
+    copies |= d->load[i] != TMARING_LOAD_TILE && d->load[i] != TMARING_LOAD_DIRECT;
+  return copies && !m->facts->dense;
+}
+
 /* Rows per fill for a target size: whole rounds of the consumers, or of the 16-byte period of odd dense rows. */
 static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
 {
@@ -148,7 +161,7 @@ static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
                           ? tmaring__candidate_row_bytes(c, facts)
                           : (int64_t)tmaring_round_up((tmaring_u64)tmaring__candidate_row_bytes(c, facts) + 15, 16);
   int64_t rows = tmaring_max_i64(1, target / row);
-  if (!facts->dense) rows = tmaring_min_i64(rows, TUNING_MAX_RUNS);
+  if (copies_rows(m)) rows = tmaring_min_i64(rows, TUNING_MAX_RUNS);
   c->tile_rows = (int32_t)rows; /* the scope may depend on whether a fill is one row */
   tmaring__row_scope_pick(c, facts, m->decision, m->machine);
   const int32_t round = c->scope.kind == TMARING_SCOPE_FLAT
@@ -202,6 +215,7 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
   const int32_t asked = m->decision->piece_cols;
   int64_t cols = asked;
   begin(m, &c, ctas);
+  if (tmaring__decision_strips(m->decision, facts)) c.tile_rows = m->decision->tile_rows;
   if (asked == TMARING_AUTO) { /* pieces of one size, as far as whole units allow */
     const int64_t most = tmaring_max_i64(facts->unit, target / facts->widest_bytes / facts->unit * facts->unit);
     const int64_t pieces = tmaring_ceil_div(facts->cols, most);
@@ -343,7 +357,7 @@ static void list_columns(const maker *m)
   const int32_t asked = m->decision->piece_cols;
   for (int32_t i = 0; i < WAYS; ++i) {
     if (asked != TMARING_AUTO && (asked < m->facts->cols) != all[i].pieces) continue;
-    if (rows_given(m) > 1 && all[i].pieces) continue;
+    if (rows_given(m) > 1 && all[i].pieces && !tmaring__decision_strips(m->decision, m->facts)) continue;
     if (try_way(m, &all[i])) return;
   }
 }

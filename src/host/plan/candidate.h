@@ -8,11 +8,11 @@
 typedef struct tmaring__candidate {
   int32_t ctas_per_sm;
   int32_t workers;
-  int32_t tile_rows; /* R */
+  int32_t tile_rows; /* R: rows of a fill; in pieces 1, or more where each is a tile (strips) */
   int32_t pieces, spread, passes;
   int32_t piece_cols; /* columns that a fill holds of a row, at most: of a piece, of a cluster's slice, or all */
   int32_t cluster;    /* CTAs that share a row; 1: none do */
-  int32_t chunk;      /* fills (in pieces: rows) of a tile: more than 1 for column reductions alone */
+  int32_t chunk;      /* fills (in pieces that are no tiles: rows) of a tile: more than 1 for column reductions alone */
   int32_t per_lane;   /* vectors per lane of a row at which another warp joins it */
   tmaring_scope scope;
   int32_t stages, distance;
@@ -33,6 +33,12 @@ typedef struct tmaring__candidates {
 /* Lists what there is to choose from: those that fit and those that do not. */
 void tmaring__candidates_list(tmaring__candidates *list, const tmaring__facts *facts, const tmaring__decision *decision,
                               const tmaring_machine *machine);
+
+/* 1 where a fill is a piece of several rows. */
+static inline int tmaring__candidate_strips(const tmaring__candidate *candidate)
+{
+  return candidate->pieces > 1 && candidate->tile_rows > 1;
+}
 
 /* Elements of a fill are counted in 31 bits, in whole rounds of threads. */
 #define TMARING__MAX_FILL_ELEMENTS ((int64_t)1 << 30)

@@ -9,12 +9,14 @@ tmaring__key tmaring__key_of(const tmaring__candidate *candidate)
   key.cluster = candidate->cluster > 1;
   key.group = candidate->scope.warps_per_row > 1 || key.cluster;
   key.pieces = candidate->pieces > 1 && !candidate->spread;
+  key.strips = tmaring__candidate_strips(candidate);
   return key;
 }
 
 static int same_key(const tmaring__key *a, const tmaring__key *b)
 {
-  return a->flat == b->flat && a->group == b->group && a->pieces == b->pieces && a->cluster == b->cluster;
+  return a->flat == b->flat && a->group == b->group && a->pieces == b->pieces && a->strips == b->strips &&
+         a->cluster == b->cluster;
 }
 
 const tmaring__candidate *tmaring__choose(const tmaring__candidates *list, const tmaring__facts *facts,

@@ -9,6 +9,7 @@ typedef struct tmaring__key {
   int32_t flat;
   int32_t group;
   int32_t pieces;  /* passes follow one another in the ring */
+  int32_t strips;  /* pieces of several rows */
   int32_t cluster; /* rows are shared by CTAs */
 } tmaring__key;
 

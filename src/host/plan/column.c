@@ -2,6 +2,27 @@
 
 #include "tuning.h"
 
+/* Registers that accumulators of column reductions may take; the same in formulas that reduce rows as well. */
+#define HELD_WORDS          32
+#define HELD_WORDS_REDUCING 16
+
+int32_t tmaring__column_held_steps(const tmaring__program *program, int32_t vec, int32_t wide, int64_t steps)
+{
+  const int32_t words = program->column_output_count * vec * (wide ? 2 : 1);
+  const int32_t room = program->reduction_passes > 0 ? HELD_WORDS_REDUCING : HELD_WORDS;
+  int64_t held = 1;
+  while (held < steps) held *= 2;
+  return words > 0 && held * words <= room ? (int32_t)held : 0;
+}
+
+int32_t tmaring__column_held(const tmaring__candidate *candidate, const tmaring__facts *facts)
+{
+  const int64_t vectors = tmaring_ceil_div(candidate->piece_cols, facts->vec);
+  if (candidate->pieces > 1 && !candidate->spread) return 0;
+  return tmaring__column_held_steps(facts->program, facts->vec, facts->wide,
+                                    tmaring_ceil_div(vectors, tmaring_scope_stride(&candidate->scope)));
+}
+
 static int32_t seats_of(const tmaring__candidate *c, const tmaring__decision *d)
 {
   return tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
@@ -46,7 +67,7 @@ int32_t tmaring__column_chunk(const tmaring__candidate *candidate, const tmaring
   const int64_t seats = seats_of(c, decision), pieces = c->spread ? c->pieces : 1;
   const int64_t even = tmaring_ceil_div(rows, tmaring_max_i64(1, TUNING_COLUMN_CHUNKS / pieces));
   const int64_t least = tmaring_max_i64(TUNING_COLUMN_ROWS_PER_SEAT * seats, rows_to_join(c, facts, seats, rows));
-  const int64_t fills = tmaring_ceil_div(tmaring_max_i64(even, least), c->pieces > 1 ? 1 : c->tile_rows);
+  const int64_t fills = tmaring_ceil_div(tmaring_max_i64(even, least), c->tile_rows);
   /* fills of a tile, and rows of a chunk, are counted in 31 bits */
   const int64_t most = ((int64_t)1 << 30) / tmaring_max_i64(c->tile_rows, (int64_t)c->pieces * c->passes);
   return (int32_t)tmaring_max_i64(1, tmaring_min_i64(fills, most));

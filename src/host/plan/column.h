@@ -8,6 +8,12 @@
 
 #include "candidate.h"
 
+/* Vectors per thread of accumulators that stay in registers where a thread has `steps` vectors of a fill's row, the same
+ * of every row: a power of two, so that few kernels serve many N; 0: they are in memory. */
+int32_t tmaring__column_held_steps(const tmaring__program *program, int32_t vec, int32_t wide, int64_t steps);
+/* The same for a candidate with its scope. */
+int32_t tmaring__column_held(const tmaring__candidate *candidate, const tmaring__facts *facts);
+
 /* Bytes of all accumulators of a CTA: [seats][column outputs][N rounded up to 8]. */
 int64_t tmaring__column_smem_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
                                    const tmaring__decision *decision);

@@ -1,5 +1,6 @@
 #include "cost.h"
 
+#include "stage_map.h"
 #include "tuning.h"
 
 static double least(double a, double b)
@@ -19,8 +20,9 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
   const tmaring__program *program = facts->program;
   const int64_t vectors = tmaring_ceil_div(c->piece_cols, facts->vec);
   const int32_t passes = c->pieces > 1 ? 1 : program->passes;
-  const int32_t runs = facts->dense ? 1 : c->tile_rows;
+  int64_t copies = 0;
   double iterations = 1.0, steps;
+  for (int32_t i = 0; i < program->input_count; ++i) copies += tmaring__stage_copies(c, facts, d, i);
   if (c->scope.kind == TMARING_SCOPE_FLAT) {
     steps = (double)tmaring_ceil_div(c->scope.chunk_vecs, 32);
   } else {
@@ -32,7 +34,7 @@ static double fill_ns(const tmaring__candidate *c, const tmaring__facts *facts, 
                                                      : 0.0;
   const double reduce = TUNING_REDUCE_NS + across;
   const int32_t reductions = c->pieces > 1 ? (program->reduction_passes > 0) : program->reduction_passes;
-  const double issue = TUNING_COPY_NS * greatest(0.0, (double)(runs * program->input_count - 1));
+  const double issue = TUNING_COPY_NS * greatest(0.0, (double)(copies - 1));
   const int32_t far = c->vectors_staged ? 0 : program->vector_count;
   const double row =
       steps * (passes * TUNING_STEP_NS + facts->work * TUNING_WORK_NS + far * TUNING_VECTOR_NS) + reductions * reduce;

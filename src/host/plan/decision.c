@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "cluster.h"
+#include "load_path.h"
 #include "plan_options.h"
 #include "tuning.h"
 
@@ -93,20 +94,22 @@ static void decide_walk(tmaring__decision *d, const tmaring_plan_options *o, tma
   }
 }
 
-static void decide_store(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
-                         tmaring__notes *notes)
+static tmaring_status decide_store(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
+                                   tmaring__notes *notes)
 {
   d->store = asked_or(o->store, TUNING_STORE);
-  if (d->store == TMARING_STORE_BULK && facts->program->output_count == 0) {
+  const char *name = d->store == TMARING_STORE_TILE ? "tile" : "bulk";
+  if (tmaring__decision_stages(d) && facts->program->output_count == 0) {
     if (o->store != TMARING_AUTO)
-      tmaring__note_add(notes,
-                        "store bulk -> direct: the formula has no [M,N] output; values per row go from registers");
+      tmaring__note_add(notes, "store %s -> direct: the formula has no [M,N] output; values per row go from registers",
+                        name);
     d->store = TMARING_STORE_DIRECT;
   }
-  if (d->store == TMARING_STORE_BULK && facts->program->input_count == 0) {
-    tmaring__note_add(notes, "store bulk -> direct: no [M,N] input is loaded, so that stages hold nothing");
+  if (tmaring__decision_stages(d) && tmaring__decision_ring_inputs(d, facts) == 0) {
+    tmaring__note_add(notes, "store %s -> direct: no [M,N] input is loaded, so that stages hold nothing", name);
     d->store = TMARING_STORE_DIRECT;
   }
+  return d->store == TMARING_STORE_TILE ? tmaring__store_tiles_check(facts) : TMARING_OK;
 }
 
 /* 1 where elements of the output lie at the input's offsets of the slot, each where one element of the input was. */
@@ -118,13 +121,21 @@ static int same_places(const tmaring__facts *facts, int32_t input, const tmaring
          in->group_pitch == out->group_pitch;
 }
 
+/* 1 where the copies that store can take the rows from where the ones that loaded have put them: boxes begin at 128
+ * bytes, which tiled inputs can be laid out for. */
+static int same_rows(const tmaring__decision *d, int32_t input)
+{
+  if (d->store == TMARING_STORE_TILE) return d->load[input] == TMARING_LOAD_TILE;
+  return tmaring__decision_rings(d, input);
+}
+
 /* An output may take the slot of an input whose elements lie at the same offsets of it, each input once. Aligned plans
  * only: else the two tensors' rows have phases of their own. */
 static void decide_in_place(tmaring__decision *d, const tmaring__facts *facts, tmaring__notes *notes)
 {
   int32_t taken[TMARING_MAX_STREAMS] = {0};
   for (int32_t o = 0; o < TMARING_MAX_STREAMS; ++o) d->in_place[o] = -1;
-  if (d->store != TMARING_STORE_BULK) return;
+  if (!tmaring__decision_stages(d)) return;
   if (!facts->aligned) {
     tmaring__note_add(
         notes, "staged results have slots of their own: in place needs N, pitch and alignment in whole 16 bytes");
@@ -132,7 +143,7 @@ static void decide_in_place(tmaring__decision *d, const tmaring__facts *facts, t
   }
   for (int32_t o = 0; o < facts->program->output_count; ++o) {
     for (int32_t i = 0; i < facts->program->input_count && d->in_place[o] < 0; ++i) {
-      if (taken[i] || !same_places(facts, i, &facts->output[o])) continue;
+      if (taken[i] || !same_rows(d, i) || !same_places(facts, i, &facts->output[o])) continue;
       d->in_place[o] = i;
       taken[i] = 1;
     }
@@ -148,6 +159,8 @@ static const char *flat_obstacle(const tmaring__facts *facts, const tmaring__dec
   if (p->vector_count > 0) return "the formula has [N] inputs";
   if (p->row_scalar_count + p->row_output_count > 0) return "the formula has values per row";
   if (!facts->flat_free) return "the formula numbers rows or columns";
+  if (tmaring__decision_tiled(d, facts)) return "tensor-map copies keep rows apart in the stage";
+  if (tmaring__decision_strips(d, facts)) return "a fill holds pieces of several rows";
   if (!facts->dense && d->tile_rows != TMARING_AUTO && d->tile_rows > 1)
     return "pitched rows are not one run of memory";
   return NULL;
@@ -247,7 +260,18 @@ static void share_row(tmaring__decision *d, tmaring__notes *notes)
   d->piece_cols = TMARING_AUTO;
 }
 
-/* Pieces are of one row. */
+/* Why a fill cannot hold pieces of several rows. */
+static const char *strip_obstacle(const tmaring__facts *facts, int32_t piece_cols)
+{
+  const tmaring__program *p = facts->program;
+  const int64_t pieces = tmaring_ceil_div(facts->cols, piece_cols);
+  if (p->reduction_passes > 0) return "the formula reduces over rows";
+  if (p->row_output_count > 0) return "a value per row is written once";
+  if (!tmaring__facts_columns(facts) && facts->rows > 2147483647 / pieces) return "as many tiles are not counted";
+  return NULL;
+}
+
+/* Pieces are of one row, or strips of several where each can be a tile. */
 static void decide_pieces(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
                           tmaring__notes *notes)
 {
@@ -259,10 +283,11 @@ static void decide_pieces(tmaring__decision *d, const tmaring_plan_options *o, c
   }
   if (d->piece_cols == TMARING_AUTO) return;
   d->piece_cols = d->piece_cols >= facts->cols ? facts->cols : whole_piece(d->piece_cols, facts, notes);
-  if (d->piece_cols < facts->cols && d->tile_rows != TMARING_AUTO && d->tile_rows != 1) {
-    tmaring__note_add(notes, "tile_rows %d -> 1: a fill holds a piece of one row", d->tile_rows);
-    d->tile_rows = 1;
-  }
+  if (!tmaring__decision_strips(d, facts)) return;
+  const char *obstacle = strip_obstacle(facts, d->piece_cols);
+  if (!obstacle) return;
+  tmaring__note_add(notes, "tile_rows %d -> 1: a fill holds a piece of one row, since %s", d->tile_rows, obstacle);
+  d->tile_rows = 1;
 }
 
 tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_options *options,
@@ -275,7 +300,8 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
   decide_roles(&decision->cta, options, tmaring__decision_shares(decision), notes);
   TMARING__TRY(tmaring__block_decide(decision, options, facts, machine, notes));
   decide_walk(decision, options, notes);
-  decide_store(decision, options, facts, notes);
+  TMARING__TRY(tmaring__load_decide(decision, options, facts, notes));
+  TMARING__TRY(decide_store(decision, options, facts, notes));
   decide_in_place(decision, facts, notes);
   decide_pieces(decision, options, facts, notes);
   decide_scope(decision, options, facts, notes);

@@ -14,15 +14,16 @@ typedef struct tmaring__decision {
   int32_t order;        /* tmaring_order, or TMARING_AUTO: by the bytes moved */
   int32_t policy;
   int32_t store;
-  int32_t scope;         /* tmaring_scope_kind; AUTO: by the row */
-  int32_t lanes_per_row; /* TMARING_AUTO: by the row */
-  int32_t warps_per_row; /* TMARING_AUTO: by the row */
-  int32_t stages;        /* TMARING_AUTO: searched */
-  int32_t prefetch;      /* as asked, or TMARING_AUTO */
-  int32_t tile_rows;     /* TMARING_AUTO: searched */
-  int32_t piece_cols;    /* TMARING_AUTO: searched; cols: whole rows */
-  int32_t workers;       /* TMARING_AUTO: all SMs */
-  int32_t cluster;       /* 1: rows are not shared by CTAs; TMARING_AUTO: by 2, 4 or 8, searched */
+  int32_t load[TMARING_MAX_STREAMS]; /* tmaring_load_path of each input */
+  int32_t scope;                     /* tmaring_scope_kind; AUTO: by the row */
+  int32_t lanes_per_row;             /* TMARING_AUTO: by the row */
+  int32_t warps_per_row;             /* TMARING_AUTO: by the row */
+  int32_t stages;                    /* TMARING_AUTO: searched */
+  int32_t prefetch;                  /* as asked, or TMARING_AUTO */
+  int32_t tile_rows;                 /* TMARING_AUTO: searched */
+  int32_t piece_cols;                /* TMARING_AUTO: searched; cols: whole rows */
+  int32_t workers;                   /* TMARING_AUTO: all SMs */
+  int32_t cluster;                   /* 1: rows are not shared by CTAs; TMARING_AUTO: by 2, 4 or 8, searched */
   int32_t debug;
   int32_t in_place[TMARING_MAX_STREAMS]; /* per output: the input whose slot it takes, or -1 */
 } tmaring__decision;
@@ -35,6 +36,19 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
 static inline int tmaring__decision_shares(const tmaring__decision *decision)
 {
   return decision->cluster != 1;
+}
+
+/* 1 where results go through shared memory. */
+static inline int tmaring__decision_stages(const tmaring__decision *decision)
+{
+  return decision->store != TMARING_STORE_DIRECT;
+}
+
+/* 1 where a fill holds a piece of more than one row. */
+static inline int tmaring__decision_strips(const tmaring__decision *decision, const tmaring__facts *facts)
+{
+  return decision->piece_cols != TMARING_AUTO && decision->piece_cols < facts->cols &&
+         decision->tile_rows != TMARING_AUTO && decision->tile_rows > 1;
 }
 
 /* Names for notes and messages; static. */

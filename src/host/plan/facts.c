@@ -4,6 +4,7 @@
 
 #include "../base/detail.h"
 #include "../describe/tensor_check.h"
+#include "tile_cut.h"
 
 /* ---- tensors against their parameters ---- */
 
@@ -91,6 +92,23 @@ static int is_streamed(tmaring__slot slot)
   return slot.kind == TMARING__SLOT_INPUT || slot.kind == TMARING__SLOT_OUTPUT;
 }
 
+/* A half begins N elements after the tensor. */
+static uint32_t alignment_after(uint32_t alignment, int64_t bytes)
+{
+  while (bytes % alignment != 0) alignment /= 2;
+  return alignment;
+}
+
+static void enter_alignment(tmaring__facts *facts, tmaring__slot slot, uint32_t alignment)
+{
+  if (slot.kind == TMARING__SLOT_OUTPUT) facts->output_alignment[slot.index] = alignment;
+  if (slot.kind != TMARING__SLOT_INPUT) return;
+  facts->input_alignment[slot.index] = alignment;
+  if (slot.second >= 0)
+    facts->input_alignment[slot.second] =
+        alignment_after(alignment, (int64_t)facts->cols * facts->input[slot.second].elem_bytes);
+}
+
 static void place_tensors(tmaring__facts *facts, const tmaring_formula *formula, const tmaring_tensor *tensors,
                           int32_t count)
 {
@@ -99,6 +117,7 @@ static void place_tensors(tmaring__facts *facts, const tmaring_formula *formula,
     place_tensor(facts, slot, &tensors[i]);
     if (tensors[i].dtype == TMARING_F64 || (tensors[i].dtype == TMARING_I32 && is_streamed(slot))) facts->wide = 1;
     if (is_streamed(slot) && tensors[i].alignment < 16) facts->aligned = 0;
+    enter_alignment(facts, slot, tensors[i].alignment);
   }
 }
 
@@ -239,6 +258,27 @@ static tmaring_status check_numbers(const tmaring__facts *facts)
   return TMARING_OK;
 }
 
+void tmaring__facts_widen(tmaring__facts *facts)
+{
+  const int32_t unit = tmaring__tile_unit(facts->output, facts->program->output_count);
+  if (unit > facts->unit) facts->unit = unit;
+}
+
+const char *tmaring__facts_name(const tmaring__facts *facts, tmaring__slot_kind kind, int32_t index)
+{
+  const int32_t count = tmaring_formula_tensor_count(facts->formula);
+  for (int32_t i = 0; i < count; ++i) {
+    const tmaring__slot slot = tmaring__formula_slot(facts->formula, i);
+    const int second = kind == TMARING__SLOT_INPUT && slot.second == index;
+    tmaring_parameter parameter;
+    if (slot.kind != kind || (slot.index != index && !second)) continue;
+    memset(&parameter, 0, sizeof parameter);
+    parameter.size = sizeof parameter;
+    if (tmaring_formula_tensor(facts->formula, i, &parameter) == TMARING_OK) return parameter.name;
+  }
+  return "?";
+}
+
 /* Flat fills know neither rows nor columns. */
 static int knows_places(const tmaring__program *p)
 {
@@ -252,6 +292,7 @@ tmaring_status tmaring__facts_gather(tmaring__facts *facts, const tmaring_formul
   tmaring__extent extent = {0, 0, NULL, NULL};
   memset(facts, 0, sizeof *facts);
   facts->program = tmaring__formula_program(formula);
+  facts->formula = formula;
   TMARING__TRY(check_tensors(formula, tensors, count, &extent));
   facts->rows = extent.rows;
   facts->cols = (int32_t)extent.cols;

@@ -6,8 +6,11 @@
 
 typedef struct tmaring__facts {
   const tmaring__program *program;
+  const tmaring_formula *formula;            /* whose names messages use */
   tmaring_stream input[TMARING_MAX_STREAMS]; /* strides, types and dense; addresses and slots are 0 */
   tmaring_stream output[TMARING_MAX_STREAMS];
+  uint32_t input_alignment[TMARING_MAX_STREAMS]; /* bytes; of the second half of an [M,2N] tensor: of that half */
+  uint32_t output_alignment[TMARING_MAX_STREAMS];
   tmaring_vector vector[TMARING_MAX_VECTORS]; /* these six: types, pitches and steps */
   tmaring_vector row_scalar[TMARING_MAX_VECTORS];
   tmaring_vector row_output[TMARING_MAX_VECTORS];
@@ -38,6 +41,12 @@ typedef struct tmaring__facts {
  * the formula. Errors: ARGUMENT, TYPE, SHAPE, ALIGNMENT, UNSUPPORTED, CAPACITY. */
 tmaring_status tmaring__facts_gather(tmaring__facts *facts, const tmaring_formula *formula, tmaring_tensor *tensors,
                                      int32_t count);
+
+/* Raises `unit` to what every output can be stored of as whole boxes of tensor maps. */
+void tmaring__facts_widen(tmaring__facts *facts);
+
+/* Name of the tensor that is stream, vector, ... `index`; lives until the formula is freed. */
+const char *tmaring__facts_name(const tmaring__facts *facts, tmaring__slot_kind kind, int32_t index);
 
 /* 1 where the formula reduces columns: tiles are then chunks of rows (column.h). */
 static inline int tmaring__facts_columns(const tmaring__facts *facts)

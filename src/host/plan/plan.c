@@ -70,6 +70,7 @@ static tmaring_status make(tmaring_plan *plan, const tmaring_formula *formula, t
   tmaring_status status;
   drafts[0].notes.count = drafts[1].notes.count = 0;
   TMARING__TRY(tmaring__facts_gather(&facts, formula, plan->tensor, plan->tensor_count));
+  if (plan->options.store == TMARING_STORE_TILE) tmaring__facts_widen(&facts); /* pieces are whole boxes */
   status = make_draft(&drafts[0], plan, &plan->options, &facts);
   const int chosen = status == TMARING_OK && prefer_cluster(&drafts[1], &drafts[0], plan, &facts);
   *notes = drafts[chosen].notes;
@@ -196,7 +197,11 @@ tmaring_status tmaring_plan_describe(const tmaring_plan *plan, tmaring_plan_info
   TMARING__NEED(plan);
   TMARING__NEED_SIZE(info);
   const tmaring__program *program = tmaring__formula_program(plan->formula);
-  info->store = plan->code.staged ? TMARING_STORE_BULK : TMARING_STORE_DIRECT;
+  info->store = plan->code.tiled_store ? TMARING_STORE_TILE
+                : plan->code.staged    ? TMARING_STORE_BULK
+                                       : TMARING_STORE_DIRECT;
+  info->inputs = program->input_count;
+  memcpy(info->loads, plan->code.load, sizeof info->loads);
   info->in_place = plan->in_place;
   info->aligned = plan->code.aligned;
   info->passes = program->passes;

@@ -14,7 +14,8 @@ typedef struct tmaring__code {
   int32_t flat;    /* scope flat */
   int32_t group;   /* rows are shared by several warps */
   int32_t aligned; /* no edges: every run is whole 16-byte units, every vector aligned and full */
-  int32_t staged;  /* bulk stores */
+  int32_t staged;  /* results go through shared memory */
+  int32_t strips;  /* fills are pieces of several rows */
   int32_t pieces;  /* rows longer than a stage whose pieces, and passes over them, follow one another in the ring; 0
                       where each piece is a tile of its own */
   int32_t vec;     /* elements per thread and step: 2, 4 or 8 */
@@ -27,7 +28,7 @@ typedef struct tmaring__code {
   int32_t fixed;                     /* scope.fixed */
   int32_t grouped;                   /* some stream's rows come in groups (tmaring_stream.group_rows) */
   int32_t cluster;                   /* rows are shared by the CTAs of a cluster; how many they are is an argument */
-  int32_t load[TMARING_MAX_STREAMS]; /* tmaring_load of each streamed input */
+  int32_t load[TMARING_MAX_STREAMS]; /* tmaring_load_path of each streamed input */
   int32_t tiled_store;               /* staged results go by tensor maps */
   int32_t squads;                    /* 1 or 2 */
   int32_t multicast;                 /* [N] inputs come by multicast; to how many CTAs is an argument */

@@ -3,14 +3,18 @@
 #include <string.h>
 
 #include "column.h"
+#include "load_path.h"
+#include "tile_cut.h"
 
 /* Past any shared memory, and far from overflow when added up. */
 #define HUGE_BYTES ((int64_t)1 << 50)
 
+/* ---- slots ---- */
+
 /* A fill of one row is one run, whatever the pitch: what follows the row in memory does not matter to it. */
 static int32_t one_run(const tmaring_stream *stream, const tmaring__candidate *c)
 {
-  return stream->dense || c->tile_rows == 1;
+  return (stream->dense && c->pieces == 1) || c->tile_rows == 1;
 }
 
 static int64_t row_bytes(const tmaring_stream *stream, const tmaring__candidate *c)
@@ -18,29 +22,76 @@ static int64_t row_bytes(const tmaring_stream *stream, const tmaring__candidate 
   return (int64_t)c->piece_cols * stream->elem_bytes;
 }
 
-static int64_t slot_bytes(const tmaring_stream *stream, const tmaring__candidate *c, const tmaring__facts *facts)
+static int64_t run_slot_bytes(const tmaring_stream *stream, const tmaring__candidate *c, const tmaring__facts *facts)
 {
   const int64_t row = row_bytes(stream, c);
   if (row + 16 > ((int64_t)1 << 30) / c->tile_rows) return HUGE_BYTES;
   return tmaring_run_slot_bytes((tmaring_u32)row, c->tile_rows, one_run(stream, c), facts->aligned);
 }
 
-static int staged_apart(const tmaring__decision *decision, int32_t output)
+/* Results stored as boxes over an input: that is laid out as they are. */
+static int is_stored_over(const tmaring__facts *facts, const tmaring__decision *d, int32_t input)
 {
-  return decision->store == TMARING_STORE_BULK && decision->in_place[output] < 0;
+  for (int32_t i = 0; d->store == TMARING_STORE_TILE && i < facts->program->output_count; ++i) {
+    if (d->in_place[i] == input) return 1;
+  }
+  return 0;
+}
+
+/* The boxes of input or output `index`. */
+static int cut_tiles(tmaring__tile_cut *cut, const tmaring__candidate *c, const tmaring__facts *facts,
+                     const tmaring__decision *d, int output, int32_t index)
+{
+  const int boxed = output || is_stored_over(facts, d, index);
+  const tmaring__tile_need need = {facts->cols, c->piece_cols, c->tile_rows, output, boxed ? 128 : 16, boxed};
+  return tmaring__tile_cut_make(cut, output ? &facts->output[index] : &facts->input[index], &need);
+}
+
+static int64_t tile_slot_bytes(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                               int output, int32_t index)
+{
+  tmaring__tile_cut cut;
+  return cut_tiles(&cut, c, facts, d, output, index) ? cut.slot_bytes : HUGE_BYTES;
+}
+
+static int64_t input_slot_bytes(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                                int32_t index)
+{
+  if (!tmaring__decision_rings(d, index)) return 0;
+  if (d->load[index] == TMARING_LOAD_TILE) return tile_slot_bytes(c, facts, d, 0, index);
+  return run_slot_bytes(&facts->input[index], c, facts);
+}
+
+static int64_t output_slot_bytes(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                                 int32_t index)
+{
+  if (!tmaring__decision_stages(d) || d->in_place[index] >= 0) return 0;
+  if (d->store == TMARING_STORE_TILE) return tile_slot_bytes(c, facts, d, 1, index);
+  return run_slot_bytes(&facts->output[index], c, facts);
+}
+
+int32_t tmaring__stage_copies(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                              const tmaring__decision *decision, int32_t index)
+{
+  const tmaring__candidate *c = candidate;
+  tmaring__tile_cut cut;
+  if (!tmaring__decision_rings(decision, index)) return 0;
+  if (decision->load[index] != TMARING_LOAD_TILE) return facts->dense && c->pieces == 1 ? 1 : c->tile_rows;
+  cut_tiles(&cut, c, facts, decision, 0, index);
+  return cut.tile.boxes * (cut.tile.by_row ? c->tile_rows : 1);
 }
 
 int64_t tmaring__stage_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
                              const tmaring__decision *decision, int64_t *load_bytes)
 {
   int64_t bytes = 0;
-  for (int32_t i = 0; i < facts->program->input_count; ++i) bytes += slot_bytes(&facts->input[i], candidate, facts);
+  for (int32_t i = 0; i < facts->program->input_count; ++i) bytes += input_slot_bytes(candidate, facts, decision, i);
   if (load_bytes) *load_bytes = bytes;
-  for (int32_t i = 0; i < facts->program->output_count; ++i) {
-    if (staged_apart(decision, i)) bytes += slot_bytes(&facts->output[i], candidate, facts);
-  }
+  for (int32_t i = 0; i < facts->program->output_count; ++i) bytes += output_slot_bytes(candidate, facts, decision, i);
   return bytes;
 }
+
+/* ---- layout ---- */
 
 /* Warps that leave partial results for each other. */
 static tmaring_u32 cross_warps(const tmaring__candidate *c, const tmaring__decision *d)
@@ -63,25 +114,81 @@ void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candida
                       cross_warps(candidate, decision));
 }
 
-static tmaring_u32 enter_stream(tmaring_stream *stream, const tmaring_stream *known, tmaring_u32 slot,
-                                const tmaring__candidate *c, const tmaring__facts *facts)
+/* ---- arguments ---- */
+
+static void enter_runs(tmaring_stream *stream, const tmaring_stream *known, const tmaring__candidate *c,
+                       const tmaring__facts *facts)
 {
   *stream = *known;
   stream->dense = one_run(known, c);
-  stream->slot = slot;
   stream->slot_row = tmaring_run_slot_row((tmaring_u32)row_bytes(known, c), facts->aligned);
-  stream->slot_bytes = (tmaring_u32)slot_bytes(known, c, facts);
-  return slot + stream->slot_bytes;
+  stream->slot_bytes = (tmaring_u32)run_slot_bytes(known, c, facts);
 }
 
-static void enter_outputs(tmaring_args *args, tmaring_u32 slot, const tmaring__candidate *c,
+/* Rows apart, in memory and in the slot. */
+static void enter_tiles(tmaring_stream *stream, const tmaring_stream *known, tmaring__boxes *boxes,
+                        const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                        int output, int32_t index)
+{
+  const int32_t at = output ? TMARING_TILED_OUTPUTS + index : index;
+  tmaring__tile_cut cut;
+  cut_tiles(&cut, c, facts, d, output, index);
+  boxes->used |= 1 << at;
+  boxes->tile[at] = cut.tile;
+  boxes->map[at] = cut.map;
+  *stream = *known;
+  stream->dense = 0;
+  stream->slot_row = cut.slot_row;
+  stream->slot_bytes = (tmaring_u32)cut.slot_bytes;
+}
+
+/* What the ring does not carry has an empty slot behind all others. */
+static void enter_inputs(tmaring_args *args, tmaring__boxes *boxes, tmaring_u32 *slot, const tmaring__candidate *c,
+                         const tmaring__facts *facts, const tmaring__decision *d)
+{
+  for (int32_t i = 0; i < args->input_count; ++i) {
+    tmaring_stream *s = &args->input[i];
+    if (d->load[i] == TMARING_LOAD_TILE)
+      enter_tiles(s, &facts->input[i], boxes, c, facts, d, 0, i);
+    else
+      enter_runs(s, &facts->input[i], c, facts);
+    s->path = d->load[i];
+    s->slot = *slot;
+    if (!tmaring__decision_rings(d, i)) {
+      s->slot = args->smem.stage_bytes;
+      s->slot_bytes = 0;
+    }
+    *slot += s->slot_bytes;
+  }
+}
+
+static void enter_output(tmaring_args *args, tmaring__boxes *boxes, int32_t index, const tmaring__candidate *c,
+                         const tmaring__facts *facts, const tmaring__decision *d)
+{
+  tmaring_stream *s = &args->output[index];
+  const tmaring_stream *over = d->in_place[index] >= 0 ? &args->input[d->in_place[index]] : NULL;
+  if (d->store == TMARING_STORE_TILE)
+    enter_tiles(s, &facts->output[index], boxes, c, facts, d, 1, index);
+  else
+    enter_runs(s, &facts->output[index], c, facts);
+  s->path = d->store == TMARING_STORE_TILE;
+  if (!over) return;
+  s->slot = over->slot;
+  s->slot_row = over->slot_row;
+  s->slot_bytes = over->slot_bytes;
+  s->dense = over->dense;
+}
+
+static void enter_outputs(tmaring_args *args, tmaring__boxes *boxes, tmaring_u32 slot, const tmaring__candidate *c,
                           const tmaring__facts *facts, const tmaring__decision *d)
 {
   for (int32_t i = 0; i < args->output_count; ++i) {
-    const tmaring_u32 at = d->in_place[i] >= 0 ? args->input[d->in_place[i]].slot : slot;
-    enter_stream(&args->output[i], &facts->output[i], at, c, facts);
-    if (staged_apart(d, i)) slot += args->output[i].slot_bytes;
-    if (d->store != TMARING_STORE_BULK) args->output[i].slot = args->output[i].slot_bytes = 0;
+    tmaring_stream *s = &args->output[i];
+    enter_output(args, boxes, i, c, facts, d);
+    if (!tmaring__decision_stages(d)) s->slot = s->slot_bytes = 0;
+    if (!tmaring__decision_stages(d) || d->in_place[i] >= 0) continue;
+    s->slot = slot;
+    slot += s->slot_bytes;
   }
 }
 
@@ -113,16 +220,16 @@ static void enter_counts(tmaring_args *args, const tmaring__program *program)
   args->column_output_count = program->column_output_count;
 }
 
-void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate, const tmaring__facts *facts,
-                        const tmaring__decision *decision)
+void tmaring__stage_map(tmaring_args *args, tmaring__boxes *boxes, const tmaring__candidate *candidate,
+                        const tmaring__facts *facts, const tmaring__decision *decision)
 {
   tmaring_u32 slot = 0;
+  boxes->used = 0;
   enter_counts(args, facts->program);
   args->columns_staged = candidate->columns_staged;
   tmaring__stage_layout(&args->smem, candidate, facts, decision,
                         tmaring__stage_bytes(candidate, facts, decision, NULL));
-  for (int32_t i = 0; i < args->input_count; ++i)
-    slot = enter_stream(&args->input[i], &facts->input[i], slot, candidate, facts);
-  enter_outputs(args, slot, candidate, facts, decision);
+  enter_inputs(args, boxes, &slot, candidate, facts, decision);
+  enter_outputs(args, boxes, slot, candidate, facts, decision);
   enter_values(args, candidate, facts);
 }

@@ -17,8 +17,12 @@ int64_t tmaring__stage_column_bytes(const tmaring__candidate *candidate, const t
 void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
                            const tmaring__decision *decision, int64_t stage_bytes);
 
-/* Enters streams with their slots, vectors and layout in args. Addresses stay 0. */
-void tmaring__stage_map(tmaring_args *args, const tmaring__candidate *candidate, const tmaring__facts *facts,
-                        const tmaring__decision *decision);
+/* Enters streams with their slots, vectors and layout in args, and the boxes of tiled streams. Addresses stay 0. */
+void tmaring__stage_map(tmaring_args *args, tmaring__boxes *boxes, const tmaring__candidate *candidate,
+                        const tmaring__facts *facts, const tmaring__decision *decision);
+
+/* Copies that input `index` takes per fill, at most; 0 where the ring does not carry it. */
+int32_t tmaring__stage_copies(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                              const tmaring__decision *decision, int32_t index);
 
 #endif
