@@ -80,8 +80,10 @@ static tmaring_status decide_box(tmaring__tile_draft *w)
 /* Before anything is multiplied: more than any shared memory holds. */
 static tmaring_status check_bytes(const tmaring__tile_draft *w)
 {
+  const double n = w->box[0], m = w->box[1], k = w->box[2];
   double bytes = elem_bytes(w, 0);
-  for (int32_t d = 0; d < TMARING_MAX_RANK; ++d) bytes *= w->box[d];
+  if (w->op == TMARING_TILE_MATMUL) bytes *= n * m + m * k + k * n;
+  for (int32_t d = 0; d < TMARING_MAX_RANK && w->op != TMARING_TILE_MATMUL; ++d) bytes *= w->box[d];
   if (bytes < 1048576.0) return TMARING_OK;
   return tmaring__fail(TMARING_ERROR_CAPACITY, "box: makes %.0f bytes, needs fewer than 2^20; use a smaller one", bytes);
 }

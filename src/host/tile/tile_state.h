@@ -51,6 +51,10 @@ tmaring_status tmaring__tile_ring(tmaring__tile_draft *draft);
 /* Step 4: CUDA C of the kernel. The text is the caller's. */
 void tmaring__tile_source(tmaring__text *out, const tmaring__tile_draft *draft);
 
+/* Enters the address of tensor t. */
+void tmaring__tile_place(const tmaring_tile_plan *plan, int32_t t, uint64_t address, tmaring_args *args,
+                         tmaring__boxes *boxes);
+
 /* Ranges of the options. ARGUMENT. */
 tmaring_status tmaring__tile_options_check(const tmaring_tile_options *options);
 /* The part of them that plans of formulas have too. */
