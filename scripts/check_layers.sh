@@ -23,7 +23,7 @@ declare -A allowed=(
   [abi]=""
   [device]="abi"
 )
-flow="version status tensor tensor_map machine formula plan launch tile_program ops tmaring"
+flow="version status tensor tensor_map machine index formula plan launch tile_program ops tmaring"
 
 layer_of() {
   case $1 in

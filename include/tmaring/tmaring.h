@@ -7,6 +7,7 @@
 #include "tensor.h"
 #include "tensor_map.h"
 #include "machine.h"
+#include "index.h"
 #include "formula.h"
 #include "plan.h"
 #include "launch.h"

@@ -20,13 +20,15 @@ static int64_t extent_bytes(const tmaring_plan *plan, int32_t index, int64_t row
   return tmaring__stream_bytes(s, rows, t->cols * elem_bytes / s->elem_bytes); /* both halves of an [M,2N] tensor */
 }
 
-/* What a launch has to move of it: every value once, gaps left out. */
+/* What a launch has to move of it: every value once, gaps left out. Values may lie over one another, so that they are
+ * more than the tensor's extent: the product stops at 2^57, and sums of all tensors stay within 64 bits. */
 static int64_t compulsory_bytes(const tmaring_plan *plan, int32_t index, int64_t rows)
 {
   const tmaring_tensor *const t = &plan->tensor[index];
   const int once =
       tmaring__slot_per_column(tmaring__formula_slot(plan->formula, index)) || t->pitch == TMARING_ONE_VALUE;
-  return (once ? 1 : rows) * t->cols * (int64_t)tmaring_dtype_bytes((tmaring_i32)t->dtype);
+  const int64_t most = INT64_MAX >> 6, row = t->cols * (int64_t)tmaring_dtype_bytes((tmaring_i32)t->dtype);
+  return once ? row : rows > most / row ? most : rows * row;
 }
 
 static tmaring_status check_rows(const tmaring_plan *plan, int64_t rows)

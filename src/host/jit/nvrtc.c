@@ -148,7 +148,7 @@ static tmaring_status take_cubin(nvrtc_program program, void **cubin, size_t *cu
 
 /* NVRTC finds a header by the very words of the include: its full name, its file name (from its own folder), or
  * "../abi/…" (from device/). Each source is served under all three. */
-#define MAX_SOURCES 24
+#define MAX_SOURCES 32
 
 static int create(nvrtc_program *program, const char *source)
 {

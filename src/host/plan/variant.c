@@ -7,6 +7,7 @@
 #include "column.h"
 #include "explain.h"
 #include "load_path.h"
+#include "row_limit.h"
 #include "stage_map.h"
 #include "tuning.h"
 
@@ -66,21 +67,6 @@ static int32_t class_of(const work *w, int64_t rows)
   return index;
 }
 
-/* Keeps addresses (2^62), tile indexes of spread pieces (31 bits), the ticket counter (32 bits) and the offsets of
- * partial results (2^61 bytes) from overflow. */
-static int64_t rows_limit(const work *w, const tmaring__candidate *c, int32_t order)
-{
-  const int64_t tile_rows = (int64_t)c->tile_rows * c->chunk, tiles = 2147483647 / (c->spread ? c->pieces : 1);
-  int64_t limit = w->facts->rows_most;
-  if (tmaring__decision_tiled(w->decision, w->facts)) limit = tmaring_min_i64(limit, 2147483647); /* a coordinate */
-  if (c->spread || order == TMARING_ORDER_TICKET) limit = tmaring_min_i64(limit, tiles * tile_rows);
-  if (tmaring__facts_columns(w->facts)) {
-    const int64_t each = tmaring__column_smem_bytes(c, w->facts, w->decision) + 64;
-    limit = tmaring_min_i64(limit, ((int64_t)1 << 61) / each); /* no more chunks than rows */
-  }
-  return limit;
-}
-
 /* ---- arguments ---- */
 
 static void enter_walk(tmaring_walk *walk, const tmaring__candidate *c, const work *w, int32_t order)
@@ -135,14 +121,14 @@ static int same_variant(const tmaring_args *a, const tmaring__candidate *c, int3
 /* Adds a variant, or widens the last one where it is the same. */
 static void add_variant(tmaring_plan *plan, const tmaring__candidate *c, const work *w, int32_t order, int64_t limit)
 {
-  const int64_t most = rows_limit(w, c, order);
+  const int64_t most = tmaring__row_limit(c, w->facts, w->decision, order);
   tmaring__variant *last = plan->variant_count > 0 ? &plan->variant[plan->variant_count - 1] : NULL;
   if (!last || !same_variant(&last->args, c, order)) {
     last = &plan->variant[plan->variant_count++];
     enter_args(last, c, w, order);
     last->ctas_per_sm = c->ctas_per_sm;
   }
-  last->rows_limit = tmaring_min_i64(limit, most);
+  last->rows_limit = tmaring_min_i64(limit, tmaring_min_i64(most, tmaring__row_limit_of_paths(&last->args)));
 }
 
 static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const work *w)
@@ -259,10 +245,7 @@ tmaring_status tmaring__variant_set_rows(const tmaring_plan *plan, tmaring_args 
 {
   const int64_t limit = plan->variant[plan->variant_count - 1].rows_limit;
   if (rows < 0) return tmaring__fail(TMARING_ERROR_ARGUMENT, "rows: got %lld, needs 0 or more", (long long)rows);
-  if (rows > limit) {
-    return tmaring__fail(TMARING_ERROR_CAPACITY, "rows: got %lld, this plan serves at most %lld; split the launch",
-                         (long long)rows, (long long)limit);
-  }
+  if (rows > limit) return tmaring__row_limit_refuse(plan, &plan->variant[plan->variant_count - 1].args, rows, limit);
   tmaring_walk_set_rows(&args->walk, rows);
   const int64_t most = tmaring_max_i64(1, shares(&args->walk));
   if (most < args->walk.workers) { /* no worker without work, so that surplus slots stay fewer than tiles */

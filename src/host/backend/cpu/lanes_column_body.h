@@ -82,8 +82,10 @@ static void columns(const tmaring__lanes *l, int32_t warp, const tmaring_fill *f
     piece_columns(l, warp, fill, end, fill->col, fill->cols);
     return;
   }
-  for (int32_t col = 0; col < w->cols; col += w->piece_cols)
+  for (int32_t piece = 0; piece < w->pieces; ++piece) { /* a column past the last piece may be no int32_t */
+    const int32_t col = piece * w->piece_cols;
     piece_columns(l, warp, fill, end, col, (int32_t)tmaring_min_i64(w->piece_cols, w->cols - col));
+  }
 }
 
 /* A column's partial results, in strands. */
