@@ -227,7 +227,8 @@ static tmaring_status memory_status(const worker *w)
   int failed = 0;
   for (int32_t r = 0; r < w->team.count; ++r) failed |= w->cta[r].memory.failed;
   return failed ? tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for stores, or a tensor map that its "
-                                                      "check refuses; free some, or correct the map") : TMARING_OK;
+                                                      "check refuses; free some, or correct the map")
+                : TMARING_OK;
 }
 
 static tmaring_status run_in_turn(launch *run, uint64_t seed)
