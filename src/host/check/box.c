@@ -35,3 +35,16 @@ uint64_t tmaring__box_inside(const tmaring_tensor_map_tiled *map, const int32_t 
   for (int32_t d = 0; d < map->rank; ++d) bytes *= inside_of(map, d, coordinates[d]);
   return bytes;
 }
+
+void tmaring__boxes_enter(tmaring__boxes *boxes, const tmaring_args *args)
+{
+  for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
+    if (((uint32_t)boxes->used >> i & 1u) == 0) continue;
+    const int output = i >= TMARING_TILED_OUTPUTS;
+    const tmaring_stream *stream = output ? &args->output[i - TMARING_TILED_OUTPUTS] : &args->input[i];
+    boxes->map[i].address = stream->base;
+    for (int32_t d = 0; d < boxes->map[i].rank; ++d) {
+      if (boxes->tile[i].follows[d] == TMARING_TILE_ROW) boxes->map[i].dims[d] = (uint64_t)args->walk.rows;
+    }
+  }
+}
