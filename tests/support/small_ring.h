@@ -19,6 +19,8 @@ typedef struct small_spec {
   int pieces;     /* per row; 0: whole rows */
   int chunk;      /* column reductions over tiles of so many fills (pieces: rows); 0: none. The last tile lacks rows */
   int cluster;    /* CTAs that share a row, pipelined; all warps of each take part. 0: none do */
+  int squads;     /* warp-specialized: 2, of warps / 2 each; 0: one */
+  int turns;      /* tmaring_turns */
   int path[TMARING_MAX_STREAMS]; /* tmaring_load_path of each input. Tiled rows are boxes of their own that the tensor's
                                     edge clips (of pieces: two boxes); input 0 without tiled stores: one box per fill */
   int tiled_store;               /* 1: results that are staged go by tensor maps */
