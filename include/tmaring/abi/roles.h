@@ -11,6 +11,10 @@
  *
  * Actors. On the CPU one actor is one warp. What the elected lane of a warp does alone stands under ROLE_IS_*.
  *
+ * Wide kernels. Where some input goes by cp.async or by ordinary loads, all lanes of the warp that feeds the ring run the
+ * producer, or the issuer's part of a pipelined CTA: loads take every lane, and primitives that one thread has to do
+ * (expect, copies and stores of the copy engine, commit and its waits, tickets) elect lane 0 themselves.
+ *
  * Binding: control
  *   ROLE_FN(name)                      declares a role function: ROLE_FN(f)(ROLE_ENV *e, frame *f, ...)
  *   ROLE_ENV                           environment type
@@ -24,12 +28,19 @@
  *   ROLE_WALK(e)                       const tmaring_walk *
  *   ROLE_INPUT(e, t) ROLE_OUTPUT(e, t) const tmaring_stream *; by default those of ROLE_ARGS
  *   ROLE_WORKER(e)                     worker
- *   ROLE_WARP(e) ROLE_UNIT(e)          linear index of the consumer warp; its unit
- *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores
+ *   ROLE_WARP(e) ROLE_UNIT(e)          index of the consumer warp in its squad; its unit there
+ *   ROLE_SQUADS(e) ROLE_SQUAD(e)       squads of consumers; this warp's; by default 1 and 0
+ *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores; wide: its warp
  *   ROLE_IS_STORER(e)                  warp-specialized: the thread that stores for its unit
  *   ROLE_IS_GROUP(e)                   rows are shared by several warps
  *   ROLE_IS_CLUSTER(e)                 and by the CTAs of a cluster; by default 0
  *   ROLE_IS_STAGED(e)                  results go through shared memory and bulk stores
+ *   ROLE_PATH(e, t)                    tmaring_load_path of input t
+ *   ROLE_TILE(e, t)                    const tmaring_tile * of a tiled input t
+ *   ROLE_OUTPUT_TILE(e, t)             and of output t where stores are tiled
+ *   ROLE_HAS_ASYNC(e)                  some input goes by cp.async: lanes arrive at full too
+ *   ROLE_IS_WIDE(e)                    all lanes of the feeding warp run its code
+ *   ROLE_HAS_TILED_STORES(e)           staged results go by tensor maps
  *   ROLE_HAS_EDGES(e)                  runs may need ordinary loads and stores at their ends
  *   ROLE_HAS_PIECES(e)                 rows longer than a stage
  *   ROLE_HAS_STRIPS(e)                 fills of pieces of several rows; by default 1
@@ -39,9 +50,13 @@
  *   ROLE_TRY_EMPTY ROLE_BLOCK_EMPTY(e, stage, parity)    wait for a phase of an empty barrier
  *   ROLE_EXPECT(e, stage, bytes)                         arrive at full, expecting bytes
  *   ROLE_LOAD(e, tensor, stage, offset, address, bytes)  bulk copy of input `tensor` into its slot, completing on full
- *   ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)    ordinary loads
+ *   ROLE_LOAD_TILE(e, tensor, stage, fill, i)            copy i of the fill's boxes, all of its bytes completing on full
+ *   ROLE_LOAD_ASYNC(e, tensor, stage, offset, address, bytes)   cp.async by every lane: multiples of 4 bytes
+ *   ROLE_ASYNC_ARRIVE(e, stage)                          every lane arrives at full once its cp.async so far have come
+ *   ROLE_LOAD_ORDINARY(e, tensor, stage, offset, address, bytes)   ordinary loads, of any number of bytes
  *   ROLE_STORE(e, tensor, stage, offset, address, bytes)        bulk store from the output's slot
  *   ROLE_STORE_EDGE(e, tensor, stage, offset, address, bytes)   ordinary stores from the slot
+ *   ROLE_STORE_TILE(e, tensor, stage, fill, i)           copy i of the fill's boxes of an output: what of it is inside
  *   ROLE_COMMIT(e)                                       closes a group of bulk stores
  *   ROLE_WAIT_READ(f, e, pending)                        until all but `pending` groups have read their source
  *   ROLE_FENCE(e)                                        generic -> async proxy, by every thread that runs it
@@ -50,6 +65,7 @@
  *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
  *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
  *   ROLE_CLUSTER_SYNC(f, e)                              barrier of all CTAs of a cluster, by every thread
+ *   ROLE_TURN_WAIT(f, e)  ROLE_TURN_PASS(e)              two squads: until the other one has passed the turn; passes it
  *   ROLE_TICKET_PUT(e, stage, tile) ROLE_TICKET_GET(e, stage, tile) tile number through the stage
  *   ROLE_TICKET_CLAIM(e, tile)                           next tile number from the counter
  *   ROLE_ACCUMULATE(e, fill, stage, iteration, pass)     this warp's part of a pass over its rows
@@ -71,6 +87,13 @@
 #define ROLE_OUTPUT(e, t) (&ROLE_ARGS(e)->output[t])
 #endif
 
+#ifndef ROLE_SQUADS
+#define ROLE_SQUADS(e)       1
+#define ROLE_SQUAD(e)        0
+#define ROLE_TURN_WAIT(f, e) ((void)0)
+#define ROLE_TURN_PASS(e)    ((void)0)
+#endif
+
 #ifndef ROLE_IS_CLUSTER
 #define ROLE_IS_CLUSTER(e)      0
 #define ROLE_CLUSTER_SYNC(f, e) ((void)0)
@@ -80,6 +103,9 @@
 #define ROLE_HAS_STRIPS(e) 1
 #endif
 
+/* Loads of one fill. First what is ordinary, since the arrival that expects the others' bytes also stands for it; then
+ * what the copy engine does, input by input, and cp.async among it. Paths may be mixed: one expectation has the sum of
+ * all runs and boxes, boxes whole also where the tensor clips them. */
 ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_run r;
@@ -88,42 +114,66 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
   f->bytes = 0;
   f->edges = 0;
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_DIRECT) continue;
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_TILE) {
+      f->bytes += tmaring_tile_bytes(ROLE_TILE(e, f->tensor), fill);
+      continue;
+    }
     for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
       r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
-      if (!ROLE_HAS_EDGES(e)) {
+      if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         f->bytes += r.bytes;
         continue;
       }
-      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
-      f->bytes += w.bytes;
+      w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
+      if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) f->bytes += w.bytes;
       if (w.head + w.tail == 0) continue;
       f->edges = 1;
       ROLE_POINT(f);
       r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
-      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
-      ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset, r.address, w.head);
-      ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
+      w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
+      ROLE_LOAD_ORDINARY(e, f->tensor, stage, r.offset, r.address, w.head);
+      ROLE_LOAD_ORDINARY(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
     }
   }
-  if (ROLE_HAS_EDGES(e) && f->edges) { /* a later fill's copy engine writes over these bytes */
+  if ((ROLE_HAS_EDGES(e) || ROLE_IS_WIDE(e)) && f->edges) { /* a later fill's copy engine writes over these bytes */
     ROLE_POINT(f);
     ROLE_FENCE(e);
+    if (ROLE_IS_WIDE(e)) {
+      ROLE_POINT(f);
+      ROLE_WARP_SYNC(e);
+    }
   }
   ROLE_POINT(f);
   ROLE_EXPECT(e, stage, f->bytes);
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_DIRECT || ROLE_PATH(e, f->tensor) == TMARING_LOAD_ORDINARY) continue;
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_TILE) {
+      for (f->run = 0; f->run < tmaring_tile_copies(ROLE_TILE(e, f->tensor), fill); ++f->run) {
+        ROLE_POINT(f);
+        ROLE_LOAD_TILE(e, f->tensor, stage, fill, f->run);
+      }
+      continue;
+    }
     for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
       ROLE_POINT(f);
       r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
-      if (!ROLE_HAS_EDGES(e)) {
+      if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         ROLE_LOAD(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;
       }
-      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
-      if (w.bytes > 0) {
+      w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
+      if (w.bytes == 0) continue;
+      if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_ASYNC) {
+        ROLE_LOAD_ASYNC(e, f->tensor, stage, r.offset + w.head, w.begin, w.bytes);
+      } else {
         ROLE_LOAD(e, f->tensor, stage, r.offset + (tmaring_u32)(w.begin - r.address), w.begin, w.bytes);
       }
     }
+  }
+  if (ROLE_HAS_ASYNC(e)) {
+    ROLE_POINT(f);
+    ROLE_ASYNC_ARRIVE(e, stage);
   }
   ROLE_END(f);
 }
@@ -133,10 +183,15 @@ ROLE_FN(tmaring_feed_run)(ROLE_ENV *e, tmaring_feed_frame *f)
   ROLE_BEGIN(f);
   if (tmaring_uses_tickets(ROLE_WALK(e)) && !tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
     ROLE_POINT(f);
-    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END);
+    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END - (ROLE_SQUADS(e) > 1 ? ROLE_SQUADS(e) - 1 - f->marks : 0));
     ROLE_POINT(f);
     ROLE_EXPECT(e, f->at.stage, 0);
-    f->ended = 1;
+    if (ROLE_HAS_ASYNC(e)) {
+      ROLE_POINT(f);
+      ROLE_ASYNC_ARRIVE(e, f->at.stage);
+    }
+    f->marks += 1;
+    f->ended = ROLE_SQUADS(e) == 1 || f->marks == ROLE_SQUADS(e);
   } else {
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
@@ -186,6 +241,7 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
   }
   tmaring_scope_unit_rows(&ROLE_ARGS(e)->scope, ROLE_UNIT(e), fill->rows, &first, &last);
   f->iterations = tmaring_scope_iterations(&ROLE_ARGS(e)->scope, last - first);
+  if (ROLE_SQUADS(e) > 1 && fill->rows == 0) f->iterations = 0; /* a part of a tile that reaches past the last row */
   for (f->iteration = 0; f->iteration < f->iterations; ++f->iteration) {
     f->pass_end = ROLE_HAS_PIECES(e) ? fill->pass + 1 : ROLE_PASSES(e);
     ROLE_UNROLL
@@ -220,14 +276,20 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
 }
 
 /* The results of [first, last), run by run: the aligned interior by the copy engine, head and tail by ordinary stores.
- */
+ * Tiled: the boxes of each of these rows, of which the hardware writes what lies inside the tensor. */
 ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_run r;
   tmaring_window w;
   ROLE_BEGIN(f);
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->output_count; ++f->tensor) {
-    for (f->run = 0; f->run < tmaring_run_count(ROLE_OUTPUT(e, f->tensor), f->last - f->first); ++f->run) {
+    if (ROLE_HAS_TILED_STORES(e)) {
+      for (f->run = 0; f->run < tmaring_store_copies(ROLE_OUTPUT_TILE(e, f->tensor), f); ++f->run) {
+        ROLE_POINT(f);
+        ROLE_STORE_TILE(e, f->tensor, stage, fill, tmaring_store_copy_at(ROLE_OUTPUT_TILE(e, f->tensor), f));
+      }
+    }
+    for (f->run = 0; f->run < tmaring_store_runs(ROLE_OUTPUT(e, f->tensor), f, ROLE_HAS_TILED_STORES(e)); ++f->run) {
       ROLE_POINT(f);
       r = tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, f->tensor), f, fill);
       if (!ROLE_HAS_EDGES(e)) {
@@ -245,7 +307,8 @@ ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fi
   ROLE_END(f);
 }
 
-/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. */
+/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. A warp of two squads handles its squad's
+ * fills and passes over the others. There end marks are released as fills are: another one may need the stage. */
 ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
 {
   ROLE_BEGIN(f);
@@ -253,13 +316,23 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
   tmaring_cursor_init(&f->at);
   tmaring_cursor_init(&f->late_at);
   tmaring_trip_begin(&f->trip, ROLE_WALK(e), ROLE_WORKER(e));
+  if (ROLE_SQUADS(e) > 1) {
+    tmaring_squad_begin(f, ROLE_ARGS(e), ROLE_WALK(e), ROLE_SQUAD(e));
+  }
   while (tmaring_uses_tickets(ROLE_WALK(e)) || tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
+    if (ROLE_SQUADS(e) > 1 && f->waits) {
+      ROLE_TURN_WAIT(f, e);
+    }
     ROLE_WAIT(f, ROLE_TRY_FULL(e, f->at.stage, f->at.parity), ROLE_BLOCK_FULL(e, f->at.stage, f->at.parity));
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
       ROLE_POINT(f);
       ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
-      if (f->trip.tile == TMARING_TICKET_END) break;
     }
+    if (ROLE_SQUADS(e) > 1 && tmaring_squad_passes(f, ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TURN_PASS(e);
+    }
+    if (tmaring_uses_tickets(ROLE_WALK(e)) && tmaring_is_end_mark(f->trip.tile, ROLE_SQUADS(e))) break;
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
     if (ROLE_IS_STAGED(e)) {
@@ -280,12 +353,17 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
         }
         ROLE_POINT(f);
         ROLE_COMMIT(e);
+        if (ROLE_SQUADS(e) > 1 && f->late == 0) f->late_at = f->at;
         f->late += 1;
         if (f->late > ROLE_ARGS(e)->store_lag) {
           ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->store_lag);
           ROLE_POINT(f);
           ROLE_RELEASE_STORER(e, f->late_at.stage);
-          tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          if (ROLE_SQUADS(e) > 1) {
+            f->late_at = f->at;
+          } else {
+            tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          }
           f->late -= 1;
         }
       }
@@ -293,11 +371,23 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
       ROLE_POINT(f);
       ROLE_RELEASE(e, f->at.stage);
     }
-    tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
-    tmaring_trip_next(&f->trip, ROLE_WALK(e));
+    if (ROLE_SQUADS(e) > 1) {
+      tmaring_squad_next(f, ROLE_ARGS(e), ROLE_WALK(e));
+    } else {
+      tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
+      tmaring_trip_next(&f->trip, ROLE_WALK(e));
+    }
   }
   if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e)) { /* shared memory must outlive the last store's read */
     ROLE_WAIT_READ(f, e, 0);
+  }
+  if (ROLE_SQUADS(e) > 1 && tmaring_uses_tickets(ROLE_WALK(e))) {
+    if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e) && f->late > 0) {
+      ROLE_POINT(f);
+      ROLE_RELEASE_STORER(e, f->late_at.stage);
+    }
+    ROLE_POINT(f);
+    ROLE_RELEASE(e, f->at.stage);
   }
   ROLE_END(f);
 }

@@ -73,8 +73,10 @@
 #define ROLE_ARGS(e)   ((e)->ring->args)
 #define ROLE_WALK(e)   (&(e)->ring->walk)
 #define ROLE_WORKER(e) ((e)->ring->worker)
-#define ROLE_WARP(e)   ((e)->actor)
-#define ROLE_UNIT(e)   ((e)->actor / (e)->ring->args->scope.warps_per_row)
+#define ROLE_WARP(e)   tmaring__squad_warp((e)->ring, (e)->actor)
+#define ROLE_UNIT(e)   (ROLE_WARP(e) / (e)->ring->args->scope.warps_per_row)
+#define ROLE_SQUADS(e) ((e)->ring->squads)
+#define ROLE_SQUAD(e)  tmaring__env_squad(e)
 
 #define ROLE_IS_ISSUER(e)  ((e)->actor == (e)->ring->issuer)
 #define ROLE_IS_STORER(e)  tmaring__ring_storer((e)->ring, (e)->actor)
@@ -86,17 +88,29 @@
 #define ROLE_REDUCTIONS(e) ((e)->ring->program->reduction_passes)
 #define ROLE_PASSES(e)     ((e)->ring->program->passes)
 
+#define ROLE_PATH(e, t)          ((e)->ring->args->input[t].path)
+#define ROLE_TILE(e, t)          (&(e)->ring->boxes->tile[t])
+#define ROLE_OUTPUT_TILE(e, t)   (&(e)->ring->boxes->tile[TMARING_TILED_OUTPUTS + (t)])
+#define ROLE_HAS_ASYNC(e)        ((e)->ring->async)
+#define ROLE_IS_WIDE(e)          ((e)->ring->wide)
+#define ROLE_HAS_TILED_STORES(e) ((e)->ring->code->tiled_store)
+
 #define ROLE_TRY_FULL(e, stage, parity)                     tmaring__role_try_full(e, stage, parity)
 #define ROLE_TRY_EMPTY(e, stage, parity)                    tmaring__role_try_empty(e, stage, parity)
 #define ROLE_EXPECT(e, stage, bytes)                        TMARING__VISIBLE(tmaring__role_expect(e, stage, bytes))
 #define ROLE_LOAD(e, tensor, stage, offset, address, bytes) tmaring__role_load(e, tensor, stage, offset, address, bytes)
-#define ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)                                                       \
-  tmaring__role_load_edge(e, tensor, stage, offset, address, bytes)
+#define ROLE_LOAD_TILE(e, tensor, stage, fill, i)           tmaring__role_load_tile(e, tensor, stage, fill, i)
+#define ROLE_LOAD_ASYNC(e, tensor, stage, offset, address, bytes)                                                      \
+  tmaring__role_load_async(e, tensor, stage, offset, address, bytes)
+#define ROLE_ASYNC_ARRIVE(e, stage) TMARING__VISIBLE(tmaring__role_async_arrive(e, stage))
+#define ROLE_LOAD_ORDINARY(e, tensor, stage, offset, address, bytes)                                                   \
+  tmaring__role_load_ordinary(e, tensor, stage, offset, address, bytes)
 #define ROLE_STORE(e, tensor, stage, offset, address, bytes)                                                           \
   tmaring__role_store(e, tensor, stage, offset, address, bytes)
 #define ROLE_STORE_EDGE(e, tensor, stage, offset, address, bytes)                                                      \
   tmaring__role_store_edge(e, tensor, stage, offset, address, bytes)
-#define ROLE_COMMIT(e) tmaring__role_commit(e)
+#define ROLE_STORE_TILE(e, tensor, stage, fill, i) tmaring__role_store_tile(e, tensor, stage, fill, i)
+#define ROLE_COMMIT(e)                             tmaring__role_commit(e)
 #define ROLE_WAIT_READ(f, e, pending)                                                                                  \
   do {                                                                                                                 \
     (f)->pc = __LINE__;                                                                                                \
@@ -112,6 +126,8 @@
 #define ROLE_GROUP_SYNC(f, e)                            TMARING__BARRIER_OF(f, group)
 #define ROLE_CTA_SYNC(f, e)                              TMARING__BARRIER_OF(f, cta)
 #define ROLE_CLUSTER_SYNC(f, e)                          TMARING__BARRIER_OF(f, cluster)
+#define ROLE_TURN_WAIT(f, e)                             TMARING__BARRIER_OF(f, turn)
+#define ROLE_TURN_PASS(e)                                TMARING__VISIBLE(tmaring__role_pass_turn(e))
 #define ROLE_TICKET_PUT(e, stage, tile)                  tmaring__role_ticket_put(e, stage, tile)
 #define ROLE_TICKET_GET(e, stage, tile)                  tmaring__role_ticket_get(e, stage, tile)
 #define ROLE_TICKET_CLAIM(e, tile)                       TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))

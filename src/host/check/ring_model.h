@@ -35,6 +35,7 @@
   X(REFILL_FENCE, "refill over unfenced writes")                                                                       \
   X(STORE_EARLY, "store of bytes not yet written")                                                                     \
   X(STORE_FENCE, "store of unfenced writes")                                                                           \
+  X(BOX, "box does not fit its map or its fill")                                                                       \
   X(TX, "bytes do not match the expectation")                                                                          \
   X(ARRIVAL, "too many arrivals")                                                                                      \
   X(LEAD, "producer too far ahead")                                                                                    \
@@ -62,10 +63,13 @@ typedef struct tmaring__fault_note {
 typedef struct tmaring__data_calls {
   /* Global to shared memory: a bulk copy that completes, or ordinary loads. */
   void (*copy)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);
+  /* A box that completes: input `tensor` at these coordinates. */
+  void (*copy_box)(void *self, int32_t tensor, const int32_t *coordinates, uint32_t offset);
   /* Bytes of shared memory whose contents are given up: a slot that a new fill takes over. */
   void (*poison)(void *self, uint32_t offset, uint32_t bytes);
   /* A bulk store of an actor: its source is read later, at the latest in `drain`. */
   void (*store)(void *self, int32_t actor, uint64_t address, uint32_t offset, uint32_t bytes);
+  void (*store_box)(void *self, int32_t actor, int32_t tensor, const int32_t *coordinates, uint32_t offset);
   void (*store_edge)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);
   void (*commit)(void *self, int32_t actor);
   /* All but the last `pending` groups of the actor read their source now. */
@@ -108,6 +112,10 @@ typedef struct tmaring__ring {
   uint64_t *covered; /* a bit per tile and rank over all workers; NULL: coverage of this CTA alone */
 
   int32_t stages, warps, actors, issuer, units; /* warps: consumers; issuer: actor that feeds the ring */
+  int32_t loads;                                /* inputs that have a slot */
+  int32_t async, wide;                          /* some input goes by cp.async; or by that or ordinary loads */
+  int32_t squads, squad_warps;
+  uint32_t turn; /* fills of a squad's turn */
   int32_t slot_count;
   int32_t output_slot[TMARING_MAX_STREAMS]; /* in place: the input's slot */
   uint32_t output_slots;                    /* as a mask */
@@ -117,10 +125,10 @@ typedef struct tmaring__ring {
 
 /* The changing side: this header, then arrays at the offsets above. Fills are counted from 1 in the tags; 0 is none. */
 typedef struct tmaring__ring_state {
-  uint32_t issued;   /* fills expected so far, the end mark of the tickets included */
+  uint32_t issued;   /* fills expected so far, the end marks of the tickets included */
   uint32_t released; /* phases of all empty barriers that have ended */
   uint32_t tickets;  /* claimed; tags only */
-  uint32_t ended;    /* end mark put */
+  uint32_t ended;    /* end marks put */
 } tmaring__ring_state;
 
 typedef struct tmaring__stage_state {
@@ -132,7 +140,7 @@ typedef struct tmaring__stage_state {
   uint32_t edge_fill, edge_epoch;      /* last ordinary loads into the stage */
   uint32_t ticket_fill, ticket_epoch;
   int32_t ticket_part;
-  uint32_t unused;
+  uint32_t arriving; /* cp.async in flight, the oldest ones, that the lanes' arrival at full waits for; 0: no arrival */
   int64_t ticket_tile;
 } tmaring__stage_state;
 
@@ -147,8 +155,8 @@ typedef struct tmaring__mark {
 } tmaring__mark;
 
 typedef struct tmaring__copy {
-  uint64_t address;
-  uint32_t offset; /* in shared memory */
+  uint64_t address; /* of a box its number among the fill's copies */
+  uint32_t offset;  /* in shared memory */
   uint32_t bytes;
   uint32_t slot;
   uint32_t fill;
@@ -170,7 +178,8 @@ typedef enum tmaring__wait_kind {
   TMARING__WAIT_EMPTY,
   TMARING__WAIT_GROUP,
   TMARING__WAIT_CTA,
-  TMARING__WAIT_CLUSTER
+  TMARING__WAIT_CLUSTER,
+  TMARING__WAIT_TURN
 } tmaring__wait_kind;
 
 /* A warp's accumulators of column reductions, in the course of a tile. */
@@ -190,7 +199,8 @@ typedef struct tmaring__actor {
   int64_t tile;      /* its raw tile */
   uint32_t known;    /* 1: these two hold */
   uint32_t finished;
-  uint32_t fills; /* full waits passed: the current fill's number, from 1 */
+  uint32_t fills; /* the current fill's number, from 1: that of the last full wait passed */
+  uint32_t ended; /* 1: it is an end mark */
   uint32_t freed; /* empty waits passed */
   uint32_t wait, wait_stage, wait_parity;
   uint32_t passes, row_stores; /* of the current fill */
@@ -271,7 +281,7 @@ static inline uint32_t *tmaring__at_clock(const tmaring__ring *r, tmaring__ring_
 }
 
 /* What a barrier carries: `ended` 1: out of its last ended phase; 0: what arrivals have brought so far. Barriers: full
- * and empty per stage, then units, then the CTA, then the cluster. */
+ * and empty per stage, then units, then the CTA, then the cluster, then the turns of squads. */
 static inline uint32_t *tmaring__at_barrier(const tmaring__ring *r, tmaring__ring_state *s, uint32_t barrier, int ended)
 {
   return (uint32_t *)(void *)((char *)s + r->at_barrier) + (size_t)(2 * barrier + (ended != 0)) * (size_t)r->actors;

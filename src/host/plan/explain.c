@@ -1,6 +1,8 @@
 #include "explain.h"
 
 #include "column.h"
+#include "load_path.h"
+#include "stage_map.h"
 #include "tuning.h"
 
 /* ---- tensors and formula ---- */
@@ -46,7 +48,7 @@ void tmaring__explain_facts(const tmaring__facts *facts, const tmaring__decision
 
 static void explain_scope(const tmaring__candidate *c, const tmaring__decision *d, tmaring__notes *notes)
 {
-  const int32_t lanes = tmaring_scope_lanes(&c->scope), warps = tmaring_cta_consumer_warps(&d->cta);
+  const int32_t lanes = tmaring_scope_lanes(&c->scope), warps = tmaring_cta_squad_warps(&d->cta);
   switch (c->scope.kind) {
   case TMARING_SCOPE_FLAT:
     tmaring__note_add(notes, "scope flat: nothing ties an element to its row: %d warps share out a fill", warps);
@@ -58,6 +60,17 @@ static void explain_scope(const tmaring__candidate *c, const tmaring__decision *
     tmaring__note_add(notes, "scope %s: %d of %d warps share a row%s", tmaring__scope_name(c->scope.kind),
                       c->scope.warps_per_row, warps, c->pieces > 1 ? "'s piece" : "");
   }
+}
+
+static void explain_squads(const tmaring__candidate *c, const tmaring__decision *d, tmaring__notes *notes)
+{
+  const int64_t turn = (c->spread ? 1 : (int64_t)c->pieces * c->passes) * (d->cta.turns ? c->chunk : 1);
+  if (d->cta.squads == 1) return;
+  tmaring__note_add(notes, "squads: %d of %d warps each %s%s", d->cta.squads, tmaring_cta_squad_warps(&d->cta),
+                    d->cta.turns ? "take tiles in turn" : "share every tile, a fill each",
+                    c->stages % (d->cta.squads * turn) == 0 ? ""
+                                                            : "; stages change hands, so that each waits for the other "
+                                                              "to have passed its turn");
 }
 
 static void explain_passes(const tmaring__candidate *c, const tmaring__facts *facts, tmaring__notes *notes)
@@ -95,10 +108,72 @@ static void explain_pieces(const tmaring__candidate *c, const tmaring__facts *fa
                     why, c->spread ? "; each is a tile of its own" : "");
 }
 
+/* ---- paths ---- */
+
+static void explain_tiles(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                          int output, int32_t index, tmaring__notes *notes)
+{
+  const char *name = tmaring__facts_name(facts, output ? TMARING__SLOT_OUTPUT : TMARING__SLOT_INPUT, index);
+  tmaring__tile_cut cut;
+  if (!tmaring__stage_tiles(&cut, c, facts, d, output, index)) return;
+  const uint32_t *box = cut.map.box;
+  const uint32_t parts = cut.map.rank == 3 ? box[1] : 1;
+  tmaring__note_add(notes, "%s: %s tile: boxes of %u x %u elements of %u bytes in %u row%s, %d per %s", name,
+                    output ? "store" : "load", box[0], parts, (unsigned)cut.map.strides[0], box[cut.map.rank - 1],
+                    box[cut.map.rank - 1] == 1 ? "" : "s", cut.tile.boxes, cut.tile.by_row ? "row" : "fill");
+}
+
+static void explain_load(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                         int32_t index, tmaring__notes *notes)
+{
+  const char *name = tmaring__facts_name(facts, TMARING__SLOT_INPUT, index);
+  switch (d->load[index]) {
+  case TMARING_LOAD_TILE: explain_tiles(c, facts, d, 0, index, notes); break;
+  case TMARING_LOAD_ASYNC:
+    tmaring__note_add(notes,
+                      "%s: load async: by the 32 lanes of the warp that feeds the ring, which arrive at its "
+                      "full barriers too",
+                      name);
+    break;
+  case TMARING_LOAD_ORDINARY:
+    tmaring__note_add(notes, "%s: load ordinary: by the 32 lanes of the warp that feeds the ring, through registers",
+                      name);
+    break;
+  case TMARING_LOAD_DIRECT:
+    tmaring__note_add(notes, "%s: load direct: no slot in the ring; each thread reads what it uses in every pass",
+                      name);
+    break;
+  }
+}
+
+static void explain_paths(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                          tmaring__notes *notes)
+{
+  int others = 0;
+  for (int32_t i = 0; i < facts->program->input_count; ++i) {
+    explain_load(c, facts, d, i, notes);
+    others |= d->load[i] != TMARING_LOAD_BULK;
+  }
+  for (int32_t i = 0; d->store == TMARING_STORE_TILE && i < facts->program->output_count; ++i)
+    explain_tiles(c, facts, d, 1, i, notes);
+  if (facts->program->input_count > 0 && !others)
+    tmaring__note_add(notes,
+                      "load bulk: 1D copies of runs; tile, async, ordinary and direct are taken where asked for");
+  if (tmaring__decision_tiled(d, facts) && d->policy == TMARING_POLICY_UNSAFE)
+    tmaring__note_add(notes, "policy unsafe: the hardware clips boxes at the tensor's edge all the same");
+}
+
+static void explain_strips(const tmaring__candidate *c, tmaring__notes *notes)
+{
+  if (tmaring__candidate_strips(c))
+    tmaring__note_add(notes, "strips: a fill is %d rows of %d columns; a tile goes down %d of them", c->tile_rows,
+                      c->piece_cols, c->chunk);
+}
+
 static void explain_columns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                             tmaring__notes *notes)
 {
-  const int32_t seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  const int32_t seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_squad_warps(&d->cta));
   if (!tmaring__facts_columns(facts)) return;
   tmaring__note_add(notes,
                     "columns: %lld rows per chunk, which %d accumulator%s per column join in a fixed order; a second "
@@ -121,7 +196,10 @@ void tmaring__explain_choice(const tmaring__candidate *candidate, const tmaring_
                              const tmaring__decision *decision, tmaring__notes *notes)
 {
   explain_scope(candidate, decision, notes);
+  explain_squads(candidate, decision, notes);
   explain_passes(candidate, facts, notes);
   explain_pieces(candidate, facts, decision, notes);
+  explain_strips(candidate, notes);
+  explain_paths(candidate, facts, decision, notes);
   explain_columns(candidate, facts, decision, notes);
 }

@@ -8,6 +8,7 @@
 
 #include "../../jit/code_store.h"
 #include "device.h"
+#include "tensor_map_encode.h"
 
 /* A kernel loaded in one context. */
 typedef struct cuda_state {
@@ -274,14 +275,31 @@ static void configure_columns(CUlaunchConfig *config, const tmaring_args *args, 
   config->hStream = stream;
 }
 
+/* The second parameter of a kernel with tiled streams. On the caller's stack: the launch copies it, so that each launch
+ * in a graph keeps its own maps. */
+static tmaring_status encode_tiles(const cuda_state *s, const tmaring__boxes *boxes, tmaring_tiles *tiles)
+{
+  memset(tiles, 0, sizeof *tiles);
+  tiles->grid = boxes->grid;
+  memcpy(tiles->tile, boxes->tile, sizeof tiles->tile);
+  for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
+    if ((boxes->used >> i & 1) == 0) continue;
+    TMARING__TRY(tmaring__tensor_map_encode(s->driver, &tiles->map[i], &boxes->map[i]));
+  }
+  return TMARING_OK;
+}
+
 /* The kernel, unless there are no rows, and the one that joins its partial results, if there are any. */
-static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, uint32_t flags, CUstream stream)
+static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, const tmaring__boxes *boxes, uint32_t flags,
+                              CUstream stream)
 {
   const tmaring__driver *driver = s->driver;
   CUlaunchConfig config;
   CUlaunchAttribute attributes[MAX_ATTRIBUTES];
-  void *parameters[] = {args};
+  tmaring_tiles tiles;
+  void *parameters[] = {args, &tiles};
   if (args->walk.rows > 0) {
+    if (boxes->used) TMARING__TRY(encode_tiles(s, boxes, &tiles));
     configure(&config, attributes, args, flags, stream);
     TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL));
   }
@@ -303,7 +321,6 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
 {
   cuda_state *s = state;
   int entered;
-  (void)boxes;
   if (s->fault) {
     tmaring_fault fault;
     TMARING__TRY(cuda_fault(s, &fault));
@@ -317,7 +334,7 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
     }
   }
   TMARING__TRY(enter(s, stream, &entered));
-  const tmaring_status status = enqueue(s, args, flags, stream);
+  const tmaring_status status = enqueue(s, args, boxes, flags, stream);
   leave(s, entered);
   return status;
 }
