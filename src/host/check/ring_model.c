@@ -104,6 +104,7 @@ static int32_t copies_of(const tmaring__ring *r, int32_t i)
   const tmaring_stream *s = &r->args->input[i];
   tmaring_fill fill = {0};
   fill.rows = r->walk.tile_rows;
+  if (tmaring__ring_grid(r) && s->path == TMARING_LOAD_BULK) return tmaring_panel_rows(&r->boxes->panel[i]);
   if (s->path == TMARING_LOAD_TILE) return tmaring_tile_copies(&r->boxes->tile[i], &fill);
   return s->path == TMARING_LOAD_BULK || s->path == TMARING_LOAD_ASYNC ? tmaring_run_count(s, fill.rows) : 0;
 }
