@@ -288,7 +288,7 @@ static void share_with_peers(small_spec *s)
 static small_spec spec_of(const char *letters)
 {
   small_spec s = {SMALL_WS, 3, 1, 2, 1, 2, 0, 7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP,
-                  0,        0, 0, 0, 0, 0};
+                  0,        0, 0, 0, 0, 0, 0, 0};
   if (letters[0] == 'c' || letters[0] == 'x') s.mode = SMALL_CTA_BARRIER;
   if (letters[0] == 'm' || letters[0] == 'y') s.mode = SMALL_MBARRIER;
   if (letters[0] == 'x' || letters[0] == 'y') share_with_peers(&s);

@@ -18,7 +18,8 @@ static void set_scope(small_ring *r, const small_spec *spec)
   a->cta.consumers[0] = 32 * spec->warps;
   a->cta.consumers[1] = a->cta.consumers[2] = 1;
   a->cta.slab = spec->mode == SMALL_WS ? 32 : 0;
-  a->cta.squads = 1;
+  a->cta.squads = r->code.squads = spec->squads > 1 ? spec->squads : 1;
+  a->cta.turns = spec->turns;
 }
 
 /* Workers have trips + surplus slots each; the last one has `trips` of them filled, so it gets the surplus. */
@@ -26,7 +27,8 @@ static void set_walk(small_ring *r, const small_spec *spec, int cols)
 {
   tmaring_walk *w = &r->args.walk;
   const int slots = spec->trips + spec->surplus, tickets = spec->order == TMARING_ORDER_TICKET;
-  w->chunk = spec->chunk > 0 ? spec->chunk : 1;
+  const int squads = spec->squads > 1 ? spec->squads : 1, shared = squads > 1 && spec->turns == 0;
+  w->chunk = spec->chunk > 0 ? spec->chunk : shared ? squads : 1;
   w->pieces = spec->pieces > 0 ? spec->pieces : 1;
   w->cols = cols * w->pieces;
   w->piece_cols = cols;
@@ -36,7 +38,7 @@ static void set_walk(small_ring *r, const small_spec *spec, int cols)
     w->cols = w->piece_cols * (spec->cluster - 1) + cols;
   }
   w->passes = w->pieces > 1 ? r->program.passes : 1;
-  w->tile_rows = w->pieces > 1 ? 1 : spec->warps / spec->per_row;
+  w->tile_rows = w->pieces > 1 ? 1 : spec->warps / spec->per_row / squads;
   w->workers = spec->surplus > 0 ? 2 : 1;
   w->order = spec->order;
   w->policy = spec->policy;
@@ -69,7 +71,6 @@ void small_ring_make(small_ring *r, const small_spec *spec)
   r->args.abi_version = TMARING_ABI_VERSION;
   r->args.stages = (uint32_t)spec->stages;
   r->args.distance = (uint32_t)spec->distance;
-  r->args.store_lag = tmaring_ring_store_lag(r->args.stages, r->args.distance);
   r->program.reduction_passes = spec->reductions;
   r->program.passes = spec->reductions + 1;
   r->program.output_count = r->args.output_count = 1;
@@ -82,6 +83,8 @@ void small_ring_make(small_ring *r, const small_spec *spec)
   r->code.pieces = spec->pieces > 1;
   set_scope(r, spec);
   set_walk(r, spec, spec->edges ? 33 : 64);
+  r->args.store_lag =
+      tmaring_ring_store_lag(r->args.stages, r->args.distance, tmaring_squad_gap(&r->args.cta, &r->args.walk));
   for (int i = 0; i < spec->inputs; ++i) set_stream(r, &r->args.input[i], i, (uint32_t)i, spec->edges);
   set_stream(r, &r->args.output[0], 8, apart ? inputs : 0, spec->edges);
   tmaring_smem_layout(&r->args.smem, r->args.stages, (inputs + apart) * r->args.output[0].slot_bytes, 0, 0,
@@ -98,12 +101,12 @@ const char *small_ring_text(const small_spec *spec)
   static const char *const mode[] = {"ws", "cta-barrier", "mbarrier"};
   static const char *const order[] = {"split", "blocked", "cyclic", "ticket"};
   static const char *const policy[] = {"wrap", "skip", "exact", "unsafe"};
-  static char text[200];
+  static char text[240];
   snprintf(text, sizeof text,
            "%s S=%d P=%d warps=%d/%d inputs=%d staged=%d trips=%d %s %s release=%d surplus=%d edges=%d reductions=%d "
-           "pieces=%d chunk=%d cluster=%d",
+           "pieces=%d chunk=%d cluster=%d squads=%d turns=%d",
            mode[spec->mode], spec->stages, spec->distance, spec->warps, spec->per_row, spec->inputs, spec->staged,
            spec->trips, order[spec->order], policy[spec->policy], spec->release, spec->surplus, spec->edges,
-           spec->reductions, spec->pieces, spec->chunk, spec->cluster);
+           spec->reductions, spec->pieces, spec->chunk, spec->cluster, spec->squads, spec->turns);
   return text;
 }

@@ -19,6 +19,8 @@ typedef struct small_spec {
   int pieces;     /* per row; 0: whole rows */
   int chunk;      /* column reductions over tiles of so many fills (pieces: rows); 0: none. The last tile lacks rows */
   int cluster;    /* CTAs that share a row, pipelined; all warps of each take part. 0: none do */
+  int squads;     /* warp-specialized: 2, of warps / 2 each; 0: one */
+  int turns;      /* tmaring_turns */
 } small_spec;
 
 /* Everything that a ring points at, in one place: not to be moved once made. */

@@ -28,7 +28,8 @@
  *   ROLE_WALK(e)                       const tmaring_walk *
  *   ROLE_INPUT(e, t) ROLE_OUTPUT(e, t) const tmaring_stream *; by default those of ROLE_ARGS
  *   ROLE_WORKER(e)                     worker
- *   ROLE_WARP(e) ROLE_UNIT(e)          linear index of the consumer warp; its unit
+ *   ROLE_WARP(e) ROLE_UNIT(e)          index of the consumer warp in its squad; its unit there
+ *   ROLE_SQUADS(e) ROLE_SQUAD(e)       squads of consumers; this warp's; by default 1 and 0
  *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores; wide: its warp
  *   ROLE_IS_STORER(e)                  warp-specialized: the thread that stores for its unit
  *   ROLE_IS_GROUP(e)                   rows are shared by several warps
@@ -37,6 +38,8 @@
  *   ROLE_PATH(e, t)                    tmaring_load_path of input t
  *   ROLE_TILE(e, t)                    const tmaring_tile * of a tiled input t
  *   ROLE_OUTPUT_TILE(e, t)             and of output t where stores are tiled
+ *   ROLE_GRID(e)                       tile programs: const tmaring_grid *; by default NULL: fills are rows
+ *   ROLE_PANEL(e, t)                   tile programs: const tmaring_panel * of input t, behind them of the output
  *   ROLE_HAS_ASYNC(e)                  some input goes by cp.async: lanes arrive at full too
  *   ROLE_IS_WIDE(e)                    all lanes of the feeding warp run its code
  *   ROLE_HAS_TILED_STORES(e)           staged results go by tensor maps
@@ -64,6 +67,7 @@
  *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
  *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
  *   ROLE_CLUSTER_SYNC(f, e)                              barrier of all CTAs of a cluster, by every thread
+ *   ROLE_TURN_WAIT(f, e)  ROLE_TURN_PASS(e)              two squads: until the other one has passed the turn; passes it
  *   ROLE_TICKET_PUT(e, stage, tile) ROLE_TICKET_GET(e, stage, tile) tile number through the stage
  *   ROLE_TICKET_CLAIM(e, tile)                           next tile number from the counter
  *   ROLE_ACCUMULATE(e, fill, stage, iteration, pass)     this warp's part of a pass over its rows
@@ -85,10 +89,39 @@
 #define ROLE_OUTPUT(e, t) (&ROLE_ARGS(e)->output[t])
 #endif
 
+#ifndef ROLE_SQUADS
+#define ROLE_SQUADS(e)       1
+#define ROLE_SQUAD(e)        0
+#define ROLE_TURN_WAIT(f, e) ((void)0)
+#define ROLE_TURN_PASS(e)    ((void)0)
+#endif
+
 #ifndef ROLE_IS_CLUSTER
 #define ROLE_IS_CLUSTER(e)      0
 #define ROLE_CLUSTER_SYNC(f, e) ((void)0)
 #endif
+
+#ifndef ROLE_GRID
+#define ROLE_GRID(e)     ((const tmaring_grid *)0)
+#define ROLE_PANEL(e, t) ((const tmaring_panel *)0)
+#endif
+
+/* The runs of a fill that bulk copies take one by one: in a grid the rows of a panel, else rows of the matrix. */
+#define ROLE_LOAD_RUNS(e, f, fill)                                                                                     \
+  (ROLE_GRID(e) ? tmaring_panel_rows(ROLE_PANEL(e, (f)->tensor))                                                       \
+                : tmaring_run_count(ROLE_INPUT(e, (f)->tensor), (fill)->rows))
+#define ROLE_LOAD_RUN(e, f, fill)                                                                                      \
+  (ROLE_GRID(e)                                                                                                        \
+       ? tmaring_panel_row(ROLE_PANEL(e, (f)->tensor), ROLE_INPUT(e, (f)->tensor)->base, &(f)->origin, (f)->run)       \
+       : tmaring_run_at(ROLE_INPUT(e, (f)->tensor), fill, 0, (fill)->rows, (f)->run))
+#define ROLE_STORE_RUNS(e, f)                                                                                          \
+  (!ROLE_GRID(e)              ? tmaring_store_runs(ROLE_OUTPUT(e, (f)->tensor), f, ROLE_HAS_TILED_STORES(e))           \
+   : ROLE_HAS_TILED_STORES(e) ? 0                                                                                      \
+                              : tmaring_panel_rows(ROLE_PANEL(e, ROLE_ARGS(e)->input_count)))
+#define ROLE_STORE_RUN(e, f, fill)                                                                                     \
+  (ROLE_GRID(e) ? tmaring_panel_row(ROLE_PANEL(e, ROLE_ARGS(e)->input_count), ROLE_OUTPUT(e, (f)->tensor)->base,       \
+                                    &(f)->origin, (f)->run)                                                            \
+                : tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, (f)->tensor), f, fill))
 
 #ifndef ROLE_HAS_STRIPS
 #define ROLE_HAS_STRIPS(e) 1
@@ -110,8 +143,9 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
       f->bytes += tmaring_tile_bytes(ROLE_TILE(e, f->tensor), fill);
       continue;
     }
-    for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
-      r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
+    if (ROLE_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, f->tensor), ROLE_GRID(e), fill, &f->origin);
+    for (f->run = 0; f->run < ROLE_LOAD_RUNS(e, f, fill); ++f->run) {
+      r = ROLE_LOAD_RUN(e, f, fill);
       if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         f->bytes += r.bytes;
         continue;
@@ -121,7 +155,7 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
       if (w.head + w.tail == 0) continue;
       f->edges = 1;
       ROLE_POINT(f);
-      r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
+      r = ROLE_LOAD_RUN(e, f, fill);
       w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
       ROLE_LOAD_ORDINARY(e, f->tensor, stage, r.offset, r.address, w.head);
       ROLE_LOAD_ORDINARY(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
@@ -146,9 +180,11 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
       }
       continue;
     }
-    for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
+    if (ROLE_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, f->tensor), ROLE_GRID(e), fill, &f->origin);
+    for (f->run = 0; f->run < ROLE_LOAD_RUNS(e, f, fill); ++f->run) {
       ROLE_POINT(f);
-      r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
+      r = ROLE_LOAD_RUN(e, f, fill);
+      if (ROLE_GRID(e) && r.bytes == 0) continue; /* a row outside the tensor */
       if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         ROLE_LOAD(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;
@@ -174,14 +210,15 @@ ROLE_FN(tmaring_feed_run)(ROLE_ENV *e, tmaring_feed_frame *f)
   ROLE_BEGIN(f);
   if (tmaring_uses_tickets(ROLE_WALK(e)) && !tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
     ROLE_POINT(f);
-    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END);
+    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END - (ROLE_SQUADS(e) > 1 ? ROLE_SQUADS(e) - 1 - f->marks : 0));
     ROLE_POINT(f);
     ROLE_EXPECT(e, f->at.stage, 0);
     if (ROLE_HAS_ASYNC(e)) {
       ROLE_POINT(f);
       ROLE_ASYNC_ARRIVE(e, f->at.stage);
     }
-    f->ended = 1;
+    f->marks += 1;
+    f->ended = ROLE_SQUADS(e) == 1 || f->marks == ROLE_SQUADS(e);
   } else {
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
@@ -231,6 +268,7 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
   }
   tmaring_scope_unit_rows(&ROLE_ARGS(e)->scope, ROLE_UNIT(e), fill->rows, &first, &last);
   f->iterations = tmaring_scope_iterations(&ROLE_ARGS(e)->scope, last - first);
+  if (ROLE_SQUADS(e) > 1 && fill->rows == 0) f->iterations = 0; /* a part of a tile that reaches past the last row */
   for (f->iteration = 0; f->iteration < f->iterations; ++f->iteration) {
     f->pass_end = ROLE_HAS_PIECES(e) ? fill->pass + 1 : ROLE_PASSES(e);
     ROLE_UNROLL
@@ -278,9 +316,11 @@ ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fi
         ROLE_STORE_TILE(e, f->tensor, stage, fill, tmaring_store_copy_at(ROLE_OUTPUT_TILE(e, f->tensor), f));
       }
     }
-    for (f->run = 0; f->run < tmaring_store_runs(ROLE_OUTPUT(e, f->tensor), f, ROLE_HAS_TILED_STORES(e)); ++f->run) {
+    if (ROLE_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, ROLE_ARGS(e)->input_count), ROLE_GRID(e), fill, &f->origin);
+    for (f->run = 0; f->run < ROLE_STORE_RUNS(e, f); ++f->run) {
       ROLE_POINT(f);
-      r = tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, f->tensor), f, fill);
+      r = ROLE_STORE_RUN(e, f, fill);
+      if (ROLE_GRID(e) && r.bytes == 0) continue;
       if (!ROLE_HAS_EDGES(e)) {
         ROLE_STORE(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;
@@ -296,7 +336,8 @@ ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fi
   ROLE_END(f);
 }
 
-/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. */
+/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. A warp of two squads handles its squad's
+ * fills and passes over the others. There end marks are released as fills are: another one may need the stage. */
 ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
 {
   ROLE_BEGIN(f);
@@ -304,13 +345,23 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
   tmaring_cursor_init(&f->at);
   tmaring_cursor_init(&f->late_at);
   tmaring_trip_begin(&f->trip, ROLE_WALK(e), ROLE_WORKER(e));
+  if (ROLE_SQUADS(e) > 1) {
+    tmaring_squad_begin(f, ROLE_ARGS(e), ROLE_WALK(e), ROLE_SQUAD(e));
+  }
   while (tmaring_uses_tickets(ROLE_WALK(e)) || tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
+    if (ROLE_SQUADS(e) > 1 && f->waits) {
+      ROLE_TURN_WAIT(f, e);
+    }
     ROLE_WAIT(f, ROLE_TRY_FULL(e, f->at.stage, f->at.parity), ROLE_BLOCK_FULL(e, f->at.stage, f->at.parity));
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
       ROLE_POINT(f);
       ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
-      if (f->trip.tile == TMARING_TICKET_END) break;
     }
+    if (ROLE_SQUADS(e) > 1 && tmaring_squad_passes(f, ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TURN_PASS(e);
+    }
+    if (tmaring_uses_tickets(ROLE_WALK(e)) && tmaring_is_end_mark(f->trip.tile, ROLE_SQUADS(e))) break;
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
     if (ROLE_IS_STAGED(e)) {
@@ -331,12 +382,17 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
         }
         ROLE_POINT(f);
         ROLE_COMMIT(e);
+        if (ROLE_SQUADS(e) > 1 && f->late == 0) f->late_at = f->at;
         f->late += 1;
         if (f->late > ROLE_ARGS(e)->store_lag) {
           ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->store_lag);
           ROLE_POINT(f);
           ROLE_RELEASE_STORER(e, f->late_at.stage);
-          tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          if (ROLE_SQUADS(e) > 1) {
+            f->late_at = f->at;
+          } else {
+            tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          }
           f->late -= 1;
         }
       }
@@ -344,11 +400,23 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
       ROLE_POINT(f);
       ROLE_RELEASE(e, f->at.stage);
     }
-    tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
-    tmaring_trip_next(&f->trip, ROLE_WALK(e));
+    if (ROLE_SQUADS(e) > 1) {
+      tmaring_squad_next(f, ROLE_ARGS(e), ROLE_WALK(e));
+    } else {
+      tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
+      tmaring_trip_next(&f->trip, ROLE_WALK(e));
+    }
   }
   if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e)) { /* shared memory must outlive the last store's read */
     ROLE_WAIT_READ(f, e, 0);
+  }
+  if (ROLE_SQUADS(e) > 1 && tmaring_uses_tickets(ROLE_WALK(e))) {
+    if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e) && f->late > 0) {
+      ROLE_POINT(f);
+      ROLE_RELEASE_STORER(e, f->late_at.stage);
+    }
+    ROLE_POINT(f);
+    ROLE_RELEASE(e, f->at.stage);
   }
   ROLE_END(f);
 }

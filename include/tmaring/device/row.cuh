@@ -36,7 +36,7 @@ static __device__ __forceinline__ tmaring_span tmaring_row_span(E *e, const tmar
   s.n = FLAT ? fill->rows * fill->cols : s.active ? fill->cols : 0;
   s.phase = tmaring_frame_phase(&e->view, fill, s.active ? s.row : 0, EDGES);
   s.start = e->seat.start;
-  s.end = s.active ? tmaring_scope_end(scope, e->warp, s.phase, s.n) : 0;
+  s.end = s.active ? tmaring_scope_end(scope, e->squad_warp(), s.phase, s.n) : 0;
   s.stride = tmaring_scope_stride(scope);
   return s;
 }

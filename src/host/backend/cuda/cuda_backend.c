@@ -144,7 +144,7 @@ static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const t
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
   TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel, &function), done);
   if (plan->code.cluster) TMARING__TRY_GOTO(count_clusters(s, plan, function), done);
-  if (tmaring__formula_program(plan->formula)->column_output_count > 0)
+  if (plan->formula && tmaring__formula_program(plan->formula)->column_output_count > 0)
     TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns, &function), done);
   status = TMARING_OK;
 done:
@@ -281,6 +281,7 @@ static tmaring_status encode_tiles(const cuda_state *s, const tmaring__boxes *bo
 {
   memset(tiles, 0, sizeof *tiles);
   tiles->grid = boxes->grid;
+  memcpy(tiles->panel, boxes->panel, sizeof tiles->panel);
   memcpy(tiles->tile, boxes->tile, sizeof tiles->tile);
   for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
     if ((boxes->used >> i & 1) == 0) continue;
@@ -299,7 +300,7 @@ static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, const tma
   tmaring_tiles tiles;
   void *parameters[] = {args, &tiles};
   if (args->walk.rows > 0) {
-    if (boxes->used) TMARING__TRY(encode_tiles(s, boxes, &tiles));
+    if (boxes->used || boxes->work) TMARING__TRY(encode_tiles(s, boxes, &tiles));
     configure(&config, attributes, args, flags, stream);
     TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL));
   }
