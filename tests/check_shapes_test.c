@@ -50,7 +50,7 @@ static void subject_free(subject *s)
 
 static tmaring_status check(const subject *s, tmaring_check_report *report)
 {
-  return tmaring__check_args(&s->args, &s->code, tmaring__formula_program(s->d.formula), SMEM_LIMIT, report);
+  return tmaring__check_args(&s->args, NULL, &s->code, tmaring__formula_program(s->d.formula), SMEM_LIMIT, report);
 }
 
 /* ---- faults ---- */

@@ -11,7 +11,7 @@
 
 static tmaring_status check(const hand_case *c, tmaring_check_report *report)
 {
-  return tmaring__check_args(&c->args, &c->code, tmaring__formula_program(c->formula), SMEM_LIMIT, report);
+  return tmaring__check_args(&c->args, NULL, &c->code, tmaring__formula_program(c->formula), SMEM_LIMIT, report);
 }
 
 static hand_spec staged_spec(void)

@@ -304,7 +304,7 @@ static void sum_case(lane_case *c, int number)
 
 static tmaring_status check(const lane_case *c, tmaring_check_report *report)
 {
-  return tmaring__check_args(&c->args, &c->code, &c->program, 232448, report);
+  return tmaring__check_args(&c->args, NULL, &c->code, &c->program, 232448, report);
 }
 
 /* A CTA has a fill of its own for each slot of its worker. */

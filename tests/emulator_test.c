@@ -178,7 +178,7 @@ Test(emulator, F07_wrapped_rows, .timeout = 60)
     s.tile_rows = 1;
     s.staged = 1;
     hand_make(&c, &s);
-    cr_assert_eq(tmaring__check_args(&c.args, &c.code, tmaring__formula_program(c.formula), 1u << 20, &report),
+    cr_assert_eq(tmaring__check_args(&c.args, NULL, &c.code, tmaring__formula_program(c.formula), 1u << 20, &report),
                  TMARING_OK, "%s", tmaring_last_detail());
     cr_assert_eq(report.surplus_slots, surplus[i]);
     cr_assert_eq(report.fills, rows[i] + surplus[i]);
@@ -241,7 +241,7 @@ Test(emulator, F10_too_long_a_lag_is_found, .timeout = 30)
   c.args.store_lag = 1;
   cr_assert_eq(hand_run(&c, &fault), TMARING_ERROR_CHECK);
   cr_assert_eq(fault.kind, TMARING__FAULT_DEADLOCK, "%s", fault.text);
-  cr_assert_eq(tmaring__check_args(&c.args, &c.code, tmaring__formula_program(c.formula), 1u << 20, NULL),
+  cr_assert_eq(tmaring__check_args(&c.args, NULL, &c.code, tmaring__formula_program(c.formula), 1u << 20, NULL),
                TMARING_ERROR_CHECK);
   hand_free(&c);
 }
@@ -258,7 +258,7 @@ Test(emulator, unsafe_policy_is_stopped_at_the_first_copy_outside, .timeout = 30
   cr_assert_eq(hand_run(&c, &fault), TMARING_ERROR_CHECK);
   cr_assert_eq(fault.kind, TMARING__FAULT_HULL, "%s", fault.text);
   cr_assert(guarded_intact(&c.out, 0, &at));
-  cr_assert_eq(tmaring__check_args(&c.args, &c.code, tmaring__formula_program(c.formula), 1u << 20, NULL),
+  cr_assert_eq(tmaring__check_args(&c.args, NULL, &c.code, tmaring__formula_program(c.formula), 1u << 20, NULL),
                TMARING_ERROR_CHECK);
   cr_assert_not_null(strstr(tmaring_last_detail(), "outside the tensor"), "%s", tmaring_last_detail());
   hand_free(&c);

@@ -101,6 +101,20 @@ typedef struct tmaring_args {
   tmaring_vector column_output[TMARING_MAX_VECTORS]; /* [N] outputs */
 } tmaring_args;
 
+/* 1 where some input takes this path (tmaring_load_path). */
+TMARING_FN int tmaring_args_take(const tmaring_args *a, tmaring_i32 path)
+{
+  int some = 0;
+  for (int t = 0; t < a->input_count; ++t) some |= a->input[t].path == path;
+  return some;
+}
+
+/* 1 where loads need all lanes of the warp that feeds the ring. */
+TMARING_FN int tmaring_args_wide(const tmaring_args *a)
+{
+  return tmaring_args_take(a, TMARING_LOAD_ASYNC) || tmaring_args_take(a, TMARING_LOAD_ORDINARY);
+}
+
 /* Workspace: the counters of tickets, and from TMARING_PARTIALS_OFFSET the partial results of column reductions: per
  * column output `chunks * seats` rows of N (rounded up to 8) values, fp32 or double. A *seat* is a place for a row among
  * those that a squad (cta.h) handles at a time; a chunk is one squad's. Each seat has an accumulator of its own, so that who adds to it, and in which

@@ -226,6 +226,24 @@ TMARING_FN tmaring_run tmaring_store_run_at(const tmaring_args *a, const tmaring
   return r;
 }
 
+/* Runs of a store; none where it is tiled. */
+TMARING_FN tmaring_i32 tmaring_store_runs(const tmaring_stream *s, const tmaring_store_frame *f, int tiled)
+{
+  return tiled ? 0 : tmaring_run_count(s, f->last - f->first);
+}
+
+/* Tiled stores, every row in boxes of its own: copies of a store's rows, and the number among the fill's copies of the
+ * one that the store is at. */
+TMARING_FN tmaring_i32 tmaring_store_copies(const tmaring_tile *t, const tmaring_store_frame *f)
+{
+  return (f->last - f->first) * t->boxes;
+}
+
+TMARING_FN tmaring_i32 tmaring_store_copy_at(const tmaring_tile *t, const tmaring_store_frame *f)
+{
+  return f->first * t->boxes + f->run;
+}
+
 /* True where a fill's results are complete after it. */
 TMARING_FN int tmaring_fill_stores(const tmaring_fill *fill, int has_pieces, tmaring_i32 passes)
 {

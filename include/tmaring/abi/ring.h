@@ -53,9 +53,11 @@ TMARING_FN void tmaring_cursor_skip(tmaring_cursor *c, tmaring_u32 fills, tmarin
 }
 
 /* The barriers' arrival counts follow from the roles, and from nothing else. */
-TMARING_FN tmaring_u32 tmaring_ring_full_count(void)
+TMARING_FN tmaring_u32 tmaring_ring_full_count(tmaring_i32 async)
 {
-  return 1; /* the producer's arrive.expect_tx; its ordinary loads of window edges precede that arrival */
+  /* The feeding thread's arrive.expect_tx, which its warp's ordinary loads precede; `async`, where some input goes by
+   * cp.async: and every lane of that warp once its copies have come, in every fill, also where it copied nothing. */
+  return async ? 1u + 32u : 1u;
 }
 
 /* squad_warps: the consumer warps that a fill belongs to; with one squad, all of them. */

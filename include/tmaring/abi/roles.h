@@ -11,6 +11,10 @@
  *
  * Actors. On the CPU one actor is one warp. What the elected lane of a warp does alone stands under ROLE_IS_*.
  *
+ * Wide kernels. Where some input goes by cp.async or by ordinary loads, all lanes of the warp that feeds the ring run the
+ * producer, or the issuer's part of a pipelined CTA: loads take every lane, and primitives that one thread has to do
+ * (expect, copies and stores of the copy engine, commit and its waits, tickets) elect lane 0 themselves.
+ *
  * Binding: control
  *   ROLE_FN(name)                      declares a role function: ROLE_FN(f)(ROLE_ENV *e, frame *f, ...)
  *   ROLE_ENV                           environment type
@@ -26,11 +30,17 @@
  *   ROLE_WORKER(e)                     worker
  *   ROLE_WARP(e) ROLE_UNIT(e)          index of the consumer warp in its squad; its unit there
  *   ROLE_SQUADS(e) ROLE_SQUAD(e)       squads of consumers; this warp's; by default 1 and 0
- *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores
+ *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores; wide: its warp
  *   ROLE_IS_STORER(e)                  warp-specialized: the thread that stores for its unit
  *   ROLE_IS_GROUP(e)                   rows are shared by several warps
  *   ROLE_IS_CLUSTER(e)                 and by the CTAs of a cluster; by default 0
  *   ROLE_IS_STAGED(e)                  results go through shared memory and bulk stores
+ *   ROLE_PATH(e, t)                    tmaring_load_path of input t
+ *   ROLE_TILE(e, t)                    const tmaring_tile * of a tiled input t
+ *   ROLE_OUTPUT_TILE(e, t)             and of output t where stores are tiled
+ *   ROLE_HAS_ASYNC(e)                  some input goes by cp.async: lanes arrive at full too
+ *   ROLE_IS_WIDE(e)                    all lanes of the feeding warp run its code
+ *   ROLE_HAS_TILED_STORES(e)           staged results go by tensor maps
  *   ROLE_HAS_EDGES(e)                  runs may need ordinary loads and stores at their ends
  *   ROLE_HAS_PIECES(e)                 rows longer than a stage
  *   ROLE_HAS_STRIPS(e)                 fills of pieces of several rows; by default 1
@@ -40,9 +50,13 @@
  *   ROLE_TRY_EMPTY ROLE_BLOCK_EMPTY(e, stage, parity)    wait for a phase of an empty barrier
  *   ROLE_EXPECT(e, stage, bytes)                         arrive at full, expecting bytes
  *   ROLE_LOAD(e, tensor, stage, offset, address, bytes)  bulk copy of input `tensor` into its slot, completing on full
- *   ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)    ordinary loads
+ *   ROLE_LOAD_TILE(e, tensor, stage, fill, i)            copy i of the fill's boxes, all of its bytes completing on full
+ *   ROLE_LOAD_ASYNC(e, tensor, stage, offset, address, bytes)   cp.async by every lane: multiples of 4 bytes
+ *   ROLE_ASYNC_ARRIVE(e, stage)                          every lane arrives at full once its cp.async so far have come
+ *   ROLE_LOAD_ORDINARY(e, tensor, stage, offset, address, bytes)   ordinary loads, of any number of bytes
  *   ROLE_STORE(e, tensor, stage, offset, address, bytes)        bulk store from the output's slot
  *   ROLE_STORE_EDGE(e, tensor, stage, offset, address, bytes)   ordinary stores from the slot
+ *   ROLE_STORE_TILE(e, tensor, stage, fill, i)           copy i of the fill's boxes of an output: what of it is inside
  *   ROLE_COMMIT(e)                                       closes a group of bulk stores
  *   ROLE_WAIT_READ(f, e, pending)                        until all but `pending` groups have read their source
  *   ROLE_FENCE(e)                                        generic -> async proxy, by every thread that runs it
@@ -89,6 +103,9 @@
 #define ROLE_HAS_STRIPS(e) 1
 #endif
 
+/* Loads of one fill. First what is ordinary, since the arrival that expects the others' bytes also stands for it; then
+ * what the copy engine does, input by input, and cp.async among it. Paths may be mixed: one expectation has the sum of
+ * all runs and boxes, boxes whole also where the tensor clips them. */
 ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_run r;
@@ -97,42 +114,66 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
   f->bytes = 0;
   f->edges = 0;
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_DIRECT) continue;
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_TILE) {
+      f->bytes += tmaring_tile_bytes(ROLE_TILE(e, f->tensor), fill);
+      continue;
+    }
     for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
       r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
-      if (!ROLE_HAS_EDGES(e)) {
+      if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         f->bytes += r.bytes;
         continue;
       }
-      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
-      f->bytes += w.bytes;
+      w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
+      if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) f->bytes += w.bytes;
       if (w.head + w.tail == 0) continue;
       f->edges = 1;
       ROLE_POINT(f);
       r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
-      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
-      ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset, r.address, w.head);
-      ROLE_LOAD_EDGE(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
+      w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
+      ROLE_LOAD_ORDINARY(e, f->tensor, stage, r.offset, r.address, w.head);
+      ROLE_LOAD_ORDINARY(e, f->tensor, stage, r.offset + r.bytes - w.tail, r.address + r.bytes - w.tail, w.tail);
     }
   }
-  if (ROLE_HAS_EDGES(e) && f->edges) { /* a later fill's copy engine writes over these bytes */
+  if ((ROLE_HAS_EDGES(e) || ROLE_IS_WIDE(e)) && f->edges) { /* a later fill's copy engine writes over these bytes */
     ROLE_POINT(f);
     ROLE_FENCE(e);
+    if (ROLE_IS_WIDE(e)) {
+      ROLE_POINT(f);
+      ROLE_WARP_SYNC(e);
+    }
   }
   ROLE_POINT(f);
   ROLE_EXPECT(e, stage, f->bytes);
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->input_count; ++f->tensor) {
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_DIRECT || ROLE_PATH(e, f->tensor) == TMARING_LOAD_ORDINARY) continue;
+    if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_TILE) {
+      for (f->run = 0; f->run < tmaring_tile_copies(ROLE_TILE(e, f->tensor), fill); ++f->run) {
+        ROLE_POINT(f);
+        ROLE_LOAD_TILE(e, f->tensor, stage, fill, f->run);
+      }
+      continue;
+    }
     for (f->run = 0; f->run < tmaring_run_count(ROLE_INPUT(e, f->tensor), fill->rows); ++f->run) {
       ROLE_POINT(f);
       r = tmaring_run_at(ROLE_INPUT(e, f->tensor), fill, 0, fill->rows, f->run);
-      if (!ROLE_HAS_EDGES(e)) {
+      if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         ROLE_LOAD(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;
       }
-      w = tmaring_run_load_window(ROLE_INPUT(e, f->tensor), &r);
-      if (w.bytes > 0) {
+      w = tmaring_run_path_window(ROLE_INPUT(e, f->tensor), &r, ROLE_PATH(e, f->tensor));
+      if (w.bytes == 0) continue;
+      if (ROLE_PATH(e, f->tensor) == TMARING_LOAD_ASYNC) {
+        ROLE_LOAD_ASYNC(e, f->tensor, stage, r.offset + w.head, w.begin, w.bytes);
+      } else {
         ROLE_LOAD(e, f->tensor, stage, r.offset + (tmaring_u32)(w.begin - r.address), w.begin, w.bytes);
       }
     }
+  }
+  if (ROLE_HAS_ASYNC(e)) {
+    ROLE_POINT(f);
+    ROLE_ASYNC_ARRIVE(e, stage);
   }
   ROLE_END(f);
 }
@@ -145,6 +186,10 @@ ROLE_FN(tmaring_feed_run)(ROLE_ENV *e, tmaring_feed_frame *f)
     ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END - (ROLE_SQUADS(e) > 1 ? ROLE_SQUADS(e) - 1 - f->marks : 0));
     ROLE_POINT(f);
     ROLE_EXPECT(e, f->at.stage, 0);
+    if (ROLE_HAS_ASYNC(e)) {
+      ROLE_POINT(f);
+      ROLE_ASYNC_ARRIVE(e, f->at.stage);
+    }
     f->marks += 1;
     f->ended = ROLE_SQUADS(e) == 1 || f->marks == ROLE_SQUADS(e);
   } else {
@@ -231,14 +276,20 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
 }
 
 /* The results of [first, last), run by run: the aligned interior by the copy engine, head and tail by ordinary stores.
- */
+ * Tiled: the boxes of each of these rows, of which the hardware writes what lies inside the tensor. */
 ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fill *fill, tmaring_u32 stage)
 {
   tmaring_run r;
   tmaring_window w;
   ROLE_BEGIN(f);
   for (f->tensor = 0; f->tensor < ROLE_ARGS(e)->output_count; ++f->tensor) {
-    for (f->run = 0; f->run < tmaring_run_count(ROLE_OUTPUT(e, f->tensor), f->last - f->first); ++f->run) {
+    if (ROLE_HAS_TILED_STORES(e)) {
+      for (f->run = 0; f->run < tmaring_store_copies(ROLE_OUTPUT_TILE(e, f->tensor), f); ++f->run) {
+        ROLE_POINT(f);
+        ROLE_STORE_TILE(e, f->tensor, stage, fill, tmaring_store_copy_at(ROLE_OUTPUT_TILE(e, f->tensor), f));
+      }
+    }
+    for (f->run = 0; f->run < tmaring_store_runs(ROLE_OUTPUT(e, f->tensor), f, ROLE_HAS_TILED_STORES(e)); ++f->run) {
       ROLE_POINT(f);
       r = tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, f->tensor), f, fill);
       if (!ROLE_HAS_EDGES(e)) {

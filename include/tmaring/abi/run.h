@@ -114,13 +114,16 @@ TMARING_FN tmaring_window tmaring_run_load_window(const tmaring_stream *s, const
   return w;
 }
 
-/* The interior of a store. */
-TMARING_FN tmaring_window tmaring_run_store_window(const tmaring_run *r)
+/* What of a run a warp's cp.async takes, in units of 4 bytes and more, and the ordinary bytes around it. Nothing outside
+ * the run is read. */
+#define TMARING_ASYNC 4u
+
+TMARING_FN tmaring_window tmaring_run_inner_window(const tmaring_run *r, tmaring_u32 unit)
 {
   tmaring_window w;
   const tmaring_u64 run_end = r->address + r->bytes;
-  const tmaring_u64 begin = tmaring_round_up(r->address, TMARING_BULK);
-  const tmaring_u64 end = tmaring_round_down(run_end, TMARING_BULK);
+  const tmaring_u64 begin = tmaring_round_up(r->address, unit);
+  const tmaring_u64 end = tmaring_round_down(run_end, unit);
   w.begin = begin;
   if (end <= begin) {
     w.bytes = 0;
@@ -132,6 +135,24 @@ TMARING_FN tmaring_window tmaring_run_store_window(const tmaring_run *r)
   w.head = (tmaring_u32)(begin - r->address);
   w.tail = (tmaring_u32)(run_end - end);
   return w;
+}
+
+/* A run of an input as its path takes it: what the copy engine or cp.async does, and what ordinary loads do. */
+TMARING_FN tmaring_window tmaring_run_path_window(const tmaring_stream *s, const tmaring_run *r, tmaring_i32 path)
+{
+  tmaring_window w;
+  if (path == TMARING_LOAD_BULK) return tmaring_run_load_window(s, r);
+  if (path == TMARING_LOAD_ASYNC) return tmaring_run_inner_window(r, TMARING_ASYNC);
+  w.begin = r->address;
+  w.bytes = w.tail = 0;
+  w.head = r->bytes;
+  return w;
+}
+
+/* The interior of a store. */
+TMARING_FN tmaring_window tmaring_run_store_window(const tmaring_run *r)
+{
+  return tmaring_run_inner_window(r, TMARING_BULK);
 }
 
 /* Bytes between rows in a stage where every row is a run of its own: room for the window at any phase. */

@@ -94,7 +94,7 @@ TMARING_FN void tmaring_tile_coordinates(const tmaring_tile *t, const tmaring_gr
                                          tmaring_i32 i, tmaring_i32 *coordinate)
 {
   const tmaring_i32 row = t->by_row ? i / t->boxes : 0, box = i - row * t->boxes;
-  tmaring_grid_place place;
+  tmaring_grid_place place = {0, {0}};
   if (grid) tmaring_grid_place_of(grid, fill, &place);
   for (int d = 0; d < TMARING_MAX_RANK; ++d) {
     const tmaring_i32 follows = t->follows[d];

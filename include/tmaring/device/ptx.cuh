@@ -192,6 +192,24 @@ TMARING_DEVICE void tmaring_tensor_load_im2col(tmaring_u32 shared, const void *m
                  : "memory");
 }
 
+/* ---- cp.async: copies of 4, 8 or 16 bytes by single threads, source and destination multiples of the size. They are
+ * generic accesses to shared memory, not the copy engine's ---- */
+
+template <int BYTES> TMARING_DEVICE void tmaring_async_copy(tmaring_u32 shared, tmaring_u64 global)
+{
+  static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "size of a cp.async");
+  if constexpr (BYTES == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(BYTES) : "memory");
+}
+
+/* This thread arrives at the barrier once all of its copies so far have been written; its count must include that. */
+TMARING_DEVICE void tmaring_async_arrive(tmaring_u32 barrier)
+{
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 /* ---- ordering ---- */
 
 /* This thread's generic accesses to shared memory before later accesses by the copy engine. */

@@ -12,7 +12,11 @@
  *     static constexpr bool kColumns = false;  // reductions over the rows: tiles are chunks of fills
  *     static constexpr bool kStrips = false;   // fills may be pieces of several rows; may be left out
  *     static constexpr bool kDebug = false;    // bounded waits
- *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h); may be left out where there is one
+ *     // these may be left out (tmaring_paths):
+ *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
+ *     static constexpr bool kTiledStore = false; // staged results go by tensor maps
+ *     static constexpr bool kGrid = false;       // fills are places in a grid (tile.h), not rows
+ *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h)
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
  *     // a pass over the rows that this thread shares in; the ends of a reduction; [M] results. F: const tmaring_fill *
@@ -25,7 +29,9 @@
  *     template <class E> __device__ void columns_end(E *e, F fill);
  *   };
  *
- * All threads of a warp call these together. tmaring_ring_run<K> is a whole kernel body: barriers, roles, ring, end. */
+ * All threads of a warp call these together. tmaring_ring_run<K> is a whole kernel body: barriers, roles, ring, end.
+ * Where an input or the stores are tiled, it takes the kernel's second parameter too, const __grid_constant__
+ * tmaring_tiles. */
 #ifndef TMARING_DEVICE_RING_CUH
 #define TMARING_DEVICE_RING_CUH
 
@@ -43,8 +49,64 @@ template <class K> struct tmaring_squads_of<K, decltype((void)K::kSquads)> {
   static constexpr int value = K::kSquads;
 };
 
+/* ---- load and store paths of a kernel class ---- */
+
+template <class T> struct tmaring_void {
+  typedef void type;
+};
+
+/* What a class may leave out: all inputs by bulk copies, stores without maps, rows. */
+template <class K, class = void> struct tmaring_path_codes {
+  static constexpr tmaring_u32 packed = 0;
+};
+template <class K> struct tmaring_path_codes<K, typename tmaring_void<decltype(K::kLoad)>::type> {
+  static constexpr tmaring_u32 packed =
+      (tmaring_u32)K::kLoad[0] | (K::kInputs > 1 ? (tmaring_u32)K::kLoad[1] << 4 : 0u) |
+      (K::kInputs > 2 ? (tmaring_u32)K::kLoad[2] << 8 : 0u) | (K::kInputs > 3 ? (tmaring_u32)K::kLoad[3] << 12 : 0u);
+};
+template <class K, class = void> struct tmaring_store_path {
+  static constexpr bool tiled = false;
+};
+template <class K> struct tmaring_store_path<K, typename tmaring_void<decltype(K::kTiledStore)>::type> {
+  static constexpr bool tiled = K::kTiledStore;
+};
+template <class K, class = void> struct tmaring_grid_path {
+  static constexpr bool grid = false;
+};
+template <class K> struct tmaring_grid_path<K, typename tmaring_void<decltype(K::kGrid)>::type> {
+  static constexpr bool grid = K::kGrid;
+};
+
+template <class K> struct tmaring_paths {
+  static constexpr tmaring_u32 codes = tmaring_path_codes<K>::packed;
+  static constexpr tmaring_u32 taken = (K::kInputs > 0 ? 1u << (codes & 15) : 0u) |
+                                       (K::kInputs > 1 ? 1u << (codes >> 4 & 15) : 0u) |
+                                       (K::kInputs > 2 ? 1u << (codes >> 8 & 15) : 0u) |
+                                       (K::kInputs > 3 ? 1u << (codes >> 12 & 15) : 0u); // a bit per path
+  static constexpr bool tiled_loads = (taken >> TMARING_LOAD_TILE & 1) != 0;
+  static constexpr bool tiled_stores = tmaring_store_path<K>::tiled;
+  static constexpr bool tiled = tiled_loads || tiled_stores;
+  static constexpr bool async = (taken >> TMARING_LOAD_ASYNC & 1) != 0;
+  static constexpr bool wide = async || (taken >> TMARING_LOAD_ORDINARY & 1) != 0;
+  static constexpr bool grid = tmaring_grid_path<K>::grid;
+  /* Path of input t, an index at run time: a constant where all inputs take the same. */
+  static __device__ __forceinline__ tmaring_i32 of(tmaring_i32 t)
+  {
+    constexpr tmaring_u32 first = codes & 15;
+    if constexpr (taken == 1u << first) return (tmaring_i32)first;
+    return (tmaring_i32)(codes >> 4 * t & 15u);
+  }
+};
+
+/* The second parameter, in kernels that have it. */
+template <bool TILED> struct tmaring_env_tiles {
+  const tmaring_tiles *tiles;
+};
+template <> struct tmaring_env_tiles<false> {
+};
+
 /* What a thread knows about itself. */
-template <class K> struct tmaring_env {
+template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::tiled> {
   typedef K kernel_class;
   static constexpr int squads = tmaring_squads_of<K>::value;
   const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
@@ -56,7 +118,7 @@ template <class K> struct tmaring_env {
   tmaring_i32 squad;    /* kernels of several squads: the one that this consumer belongs to */
   tmaring_seat seat;    /* in its squad */
   tmaring_u64 waits[2]; /* debug kernels: waits at full and at empty that have ended, each in the order of the fills */
-  bool issuer;          /* pipelined: feeds the ring and stores */
+  bool issuer;          /* pipelined: feeds the ring and stores; wide kernels: its whole warp */
   bool storer;          /* warp-specialized: stores for its unit */
 
   __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const
@@ -143,6 +205,185 @@ static __device__ __forceinline__ void tmaring_wait(tmaring_env<K> *e, tmaring_u
 static __device__ void tmaring_copy_bytes(unsigned char *to, const unsigned char *from, tmaring_u32 bytes)
 {
   for (tmaring_u32 i = 0; i < bytes; ++i) to[i] = from[i];
+}
+
+/* ---- wide kernels: all lanes of the feeding warp ---- */
+
+/* Does this lane do what one thread does? In kernels that are not wide only one gets here. */
+template <class K> static __device__ __forceinline__ bool tmaring_elected(const tmaring_env<K> *e)
+{
+  return !tmaring_paths<K>::wide || e->lane == 0;
+}
+
+/* 16 bytes, behind the wait for the preceding kernel like all reads of global memory; never a .nc load (memory.cuh). */
+static __device__ __forceinline__ uint4 tmaring_read_unit(tmaring_u64 address)
+{
+  uint4 q;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(q.x), "=r"(q.y), "=r"(q.z), "=r"(q.w) : "l"(address));
+  return q;
+}
+
+/* Any number of bytes to shared memory, by all lanes; `to` and `from` have the same place modulo 16. Four units of a lane
+ * are under way together. */
+static __device__ __forceinline__ void tmaring_copy_wide(unsigned char *to, tmaring_u64 from, tmaring_u32 bytes,
+                                                         tmaring_i32 lane)
+{
+  const tmaring_u32 ahead = (tmaring_u32)(0 - from) & 15u, head = ahead < bytes ? ahead : bytes;
+  const tmaring_u32 units = (bytes - head) / 16, tail = (bytes - head) % 16;
+  const unsigned char *source = reinterpret_cast<const unsigned char *>(from);
+  uint4 *unit = reinterpret_cast<uint4 *>(to + head);
+  tmaring_u32 i = (tmaring_u32)lane;
+  if (i < head) to[i] = source[i];
+  if (i < tail) to[bytes - tail + i] = source[bytes - tail + i];
+  from += head;
+  for (; i + 96 < units; i += 128) {
+    uint4 q[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) q[k] = tmaring_read_unit(from + 16ull * (i + 32 * k));
+#pragma unroll
+    for (int k = 0; k < 4; ++k) unit[i + 32 * k] = q[k];
+  }
+  for (; i < units; i += 32) unit[i] = tmaring_read_unit(from + 16ull * i);
+}
+
+/* Multiples of 4 bytes by cp.async: 16 at a time from the first multiple of 16 on, before and after it 4 and 8. */
+static __device__ __forceinline__ void tmaring_async_wide(tmaring_u32 to, tmaring_u64 from, tmaring_u32 bytes,
+                                                          tmaring_i32 lane)
+{
+  const tmaring_u32 ahead = (tmaring_u32)(0 - from) & 15u, head = ahead < bytes ? ahead : bytes;
+  const tmaring_u32 units = (bytes - head) / 16, tail = (bytes - head) % 16;
+  if (head == 8 && (from & 7) == 0) {
+    if (lane == 31) tmaring_async_copy<8>(to, from);
+  } else if ((tmaring_u32)lane < head / 4) {
+    tmaring_async_copy<4>(to + 4 * lane, from + 4 * lane);
+  }
+  to += head;
+  from += head;
+  for (tmaring_u32 i = (tmaring_u32)lane; i < units; i += 32) tmaring_async_copy<16>(to + 16 * i, from + 16ull * i);
+  to += 16 * units;
+  from += 16ull * units;
+  if (lane == 30 && tail >= 8) tmaring_async_copy<8>(to, from);
+  if (lane == 29 && tail % 8 == 4) tmaring_async_copy<4>(to + tail - 4, from + tail - 4);
+}
+
+/* Ordinary loads: by all lanes, or the thread that feeds. */
+template <class K>
+static __device__ __forceinline__ void tmaring_load_ordinary(const tmaring_env<K> *e, unsigned char *to,
+                                                             tmaring_u64 from, tmaring_u32 bytes)
+{
+  if constexpr (tmaring_paths<K>::wide) {
+    tmaring_copy_wide(to, from, bytes, e->lane);
+  } else {
+    tmaring_copy_bytes(to, reinterpret_cast<const unsigned char *>(from), bytes);
+  }
+}
+
+/* The next tile number, for every lane that feeds. */
+template <class K> static __device__ __forceinline__ tmaring_i64 tmaring_claim_ticket(tmaring_env<K> *e)
+{
+  unsigned *counter = reinterpret_cast<unsigned *>(e->view.counter_address);
+  if constexpr (tmaring_paths<K>::wide) {
+    const unsigned ticket = e->lane == 0 ? atomicAdd(counter, 1u) : 0u;
+    return e->walk.workers + (tmaring_i64)__shfl_sync(0xffffffffu, ticket, 0);
+  } else {
+    return e->walk.workers + (tmaring_i64)atomicAdd(counter, 1u);
+  }
+}
+
+/* Bulk stores are read before lanes other than the storing one write over their source. A storer of a warp-specialized
+ * CTA waits alone. */
+template <class K> static __device__ __forceinline__ void tmaring_stores_read(tmaring_env<K> *e, tmaring_u32 pending)
+{
+  if constexpr (tmaring_paths<K>::wide) {
+    if (e->lane == 0) tmaring_bulk_wait_read(pending);
+    if (e->view.cta.mode == TMARING_MODE_PIPELINED) __syncwarp();
+  } else {
+    tmaring_bulk_wait_read(pending);
+  }
+}
+
+/* ---- tiled streams ---- */
+
+static __device__ __forceinline__ void tmaring_tensor_load_any(tmaring_i32 rank, tmaring_u32 shared, const void *map,
+                                                               const tmaring_i32 *c, tmaring_u32 barrier)
+{
+  switch (rank) { /* the instruction names it */
+  case 1: tmaring_tensor_load<1>(shared, map, c, barrier); break;
+  case 2: tmaring_tensor_load<2>(shared, map, c, barrier); break;
+  case 3: tmaring_tensor_load<3>(shared, map, c, barrier); break;
+  case 4: tmaring_tensor_load<4>(shared, map, c, barrier); break;
+  default: tmaring_tensor_load<5>(shared, map, c, barrier); break;
+  }
+}
+
+static __device__ __forceinline__ void tmaring_tensor_store_any(tmaring_i32 rank, const void *map, const tmaring_i32 *c,
+                                                                tmaring_u32 shared)
+{
+  switch (rank) {
+  case 1: tmaring_tensor_store<1>(map, c, shared); break;
+  case 2: tmaring_tensor_store<2>(map, c, shared); break;
+  case 3: tmaring_tensor_store<3>(map, c, shared); break;
+  case 4: tmaring_tensor_store<4>(map, c, shared); break;
+  default: tmaring_tensor_store<5>(map, c, shared); break;
+  }
+}
+
+template <class K> static __device__ __forceinline__ const tmaring_grid *tmaring_grid_at(const tmaring_env<K> *e)
+{
+  if constexpr (tmaring_paths<K>::grid) return &e->tiles->grid;
+  return nullptr;
+}
+
+/* Descriptor of tiled stream `index` of tmaring_tiles; none in other kernels. */
+template <class K>
+static __device__ __forceinline__ const tmaring_tile *tmaring_tile_at(const tmaring_env<K> *e, tmaring_i32 index)
+{
+  if constexpr (tmaring_paths<K>::tiled) return &e->tiles->tile[index];
+  return nullptr;
+}
+
+template <class K>
+static __device__ __forceinline__ void tmaring_load_tile(tmaring_env<K> *e, tmaring_i32 t, const tmaring_stream *s,
+                                                         tmaring_u32 stage, const tmaring_fill *fill, tmaring_i32 i)
+{
+  if constexpr (tmaring_paths<K>::tiled_loads) {
+    const tmaring_tile *tile = &e->tiles->tile[t];
+    tmaring_i32 c[TMARING_MAX_RANK];
+    if (!tmaring_elected(e)) return;
+    tmaring_tile_coordinates(tile, tmaring_grid_at(e), fill, i, c);
+    tmaring_tensor_load_any(tile->rank, e->smem + e->stage(stage) + s->slot + tmaring_tile_offset(tile, s->slot_row, i),
+                            &e->tiles->map[t], c, e->full(stage));
+  }
+}
+
+template <class K>
+static __device__ __forceinline__ void tmaring_store_tile(tmaring_env<K> *e, tmaring_i32 t, const tmaring_stream *s,
+                                                          tmaring_u32 stage, const tmaring_fill *fill, tmaring_i32 i)
+{
+  if constexpr (tmaring_paths<K>::tiled_stores) {
+    const tmaring_i32 index = TMARING_TILED_OUTPUTS + t;
+    const tmaring_tile *tile = &e->tiles->tile[index];
+    tmaring_i32 c[TMARING_MAX_RANK];
+    if (!tmaring_elected(e)) return;
+    tmaring_tile_coordinates(tile, tmaring_grid_at(e), fill, i, c);
+    tmaring_tensor_store_any(tile->rank, &e->tiles->map[index], c,
+                             e->smem + e->stage(stage) + s->slot + tmaring_tile_offset(tile, s->slot_row, i));
+  }
+}
+
+/* Brings the maps into the cache of descriptors. By one thread, before it feeds. */
+template <class K> static __device__ __forceinline__ void tmaring_prefetch_maps(const tmaring_env<K> *e)
+{
+  if constexpr (tmaring_paths<K>::tiled) {
+#pragma unroll
+    for (int t = 0; t < K::kInputs; ++t) {
+      if (tmaring_paths<K>::of(t) == TMARING_LOAD_TILE) tmaring_tensor_prefetch(&e->tiles->map[t]);
+    }
+#pragma unroll
+    for (int t = 0; t < K::kOutputs; ++t) {
+      if (tmaring_paths<K>::tiled_stores) tmaring_tensor_prefetch(&e->tiles->map[TMARING_TILED_OUTPUTS + t]);
+    }
+  }
 }
 
 /* Arrivals at empty: one lane per warp, or every thread. `others`: the storer's own arrival comes later. */
@@ -236,34 +477,46 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
 #define ROLE_TRY_EMPTY(e, s, p)   true
 #define ROLE_BLOCK_FULL(e, s, p)  tmaring_wait(e, 0, s, p)
 #define ROLE_BLOCK_EMPTY(e, s, p) tmaring_wait(e, 1, s, p)
-#define ROLE_EXPECT(e, s, bytes)  tmaring_mbarrier_arrive_expect_tx((e)->full(s), bytes)
+#define ROLE_PATH(e, t)           tmaring_paths<typename TMARING_E::kernel_class>::of(t)
+#define ROLE_TILE(e, t)           tmaring_tile_at(e, t)
+#define ROLE_OUTPUT_TILE(e, t)    tmaring_tile_at(e, TMARING_TILED_OUTPUTS + (t))
+#define ROLE_HAS_ASYNC(e)         (tmaring_paths<typename TMARING_E::kernel_class>::async)
+#define ROLE_IS_WIDE(e)           (tmaring_paths<typename TMARING_E::kernel_class>::wide)
+#define ROLE_HAS_TILED_STORES(e)  (tmaring_paths<typename TMARING_E::kernel_class>::tiled_stores)
+/* What one lane does where a whole warp may stand. An expression: a loop around it, though it folds, costs code. */
+#define TMARING_BY_ONE(e, call)  (!ROLE_IS_WIDE(e) || (e)->lane == 0 ? (void)(call) : (void)0)
+#define ROLE_EXPECT(e, s, bytes) TMARING_BY_ONE(e, tmaring_mbarrier_arrive_expect_tx((e)->full(s), bytes))
 #define ROLE_LOAD(e, t, s, offset, address, bytes)                                                                     \
-  tmaring_bulk_load((e)->smem + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes, (e)->full(s))
-#define ROLE_LOAD_EDGE(e, t, s, offset, address, bytes)                                                                \
-  tmaring_copy_bytes(tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset),                               \
-                     reinterpret_cast<const unsigned char *>(address), bytes)
+  TMARING_BY_ONE(e, tmaring_bulk_load((e)->smem + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes,   \
+                                      (e)->full(s)))
+#define ROLE_LOAD_TILE(e, t, s, fill, i) tmaring_load_tile(e, t, ROLE_INPUT(e, t), s, fill, i)
+#define ROLE_LOAD_ASYNC(e, t, s, offset, address, bytes)                                                               \
+  tmaring_async_wide((e)->smem + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes, (e)->lane)
+#define ROLE_ASYNC_ARRIVE(e, s) tmaring_async_arrive((e)->full(s))
+#define ROLE_LOAD_ORDINARY(e, t, s, offset, address, bytes)                                                            \
+  tmaring_load_ordinary(e, tmaring_shared + (e)->stage(s) + ROLE_INPUT(e, t)->slot + (offset), address, bytes)
 #define ROLE_STORE(e, t, s, offset, address, bytes)                                                                    \
-  tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
+  TMARING_BY_ONE(e, tmaring_bulk_store(address, (e)->smem + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes))
 #define ROLE_STORE_EDGE(e, t, s, offset, address, bytes)                                                               \
-  tmaring_copy_bytes(reinterpret_cast<unsigned char *>(address),                                                       \
-                     tmaring_shared + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes)
-#define ROLE_COMMIT(e)            tmaring_bulk_commit()
-#define ROLE_WAIT_READ(f, e, n)   tmaring_bulk_wait_read(n)
-#define ROLE_FENCE(e)             tmaring_fence_proxy_async()
-#define ROLE_RELEASE(e, s)        tmaring_release_stage(e, s, false)
-#define ROLE_RELEASE_OTHERS(e, s) tmaring_release_stage(e, s, true)
-#define ROLE_RELEASE_STORER(e, s) tmaring_mbarrier_arrive((e)->empty(s))
-#define ROLE_WARP_SYNC(e)         __syncwarp()
+  TMARING_BY_ONE(e, tmaring_copy_bytes(reinterpret_cast<unsigned char *>(address),                                     \
+                                       tmaring_shared + (e)->stage(s) + ROLE_OUTPUT(e, t)->slot + (offset), bytes))
+#define ROLE_STORE_TILE(e, t, s, fill, i) tmaring_store_tile(e, t, ROLE_OUTPUT(e, t), s, fill, i)
+#define ROLE_COMMIT(e)                    TMARING_BY_ONE(e, tmaring_bulk_commit())
+#define ROLE_WAIT_READ(f, e, n)           tmaring_stores_read(e, n)
+#define ROLE_FENCE(e)                     tmaring_fence_proxy_async()
+#define ROLE_RELEASE(e, s)                tmaring_release_stage(e, s, false)
+#define ROLE_RELEASE_OTHERS(e, s)         tmaring_release_stage(e, s, true)
+#define ROLE_RELEASE_STORER(e, s)         tmaring_mbarrier_arrive((e)->empty(s))
+#define ROLE_WARP_SYNC(e)                 __syncwarp()
 #define ROLE_GROUP_SYNC(f, e)                                                                                          \
   tmaring_named_barrier(1u + (tmaring_u32)(e)->cta_unit(), 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
-#define ROLE_TURN_WAIT(f, e)        tmaring_turn_wait(e)
-#define ROLE_TURN_PASS(e)           tmaring_turn_pass(e)
-#define ROLE_CTA_SYNC(f, e)         __syncthreads()
-#define ROLE_CLUSTER_SYNC(f, e)     tmaring_cluster_sync()
-#define ROLE_TICKET_PUT(e, s, tile) (*(e)->ticket(s) = (tile))
-#define ROLE_TICKET_GET(e, s, tile) (*(tile) = *(e)->ticket(s))
-#define ROLE_TICKET_CLAIM(e, tile)                                                                                     \
-  (*(tile) = (e)->walk.workers + (tmaring_i64)atomicAdd(reinterpret_cast<unsigned *>((e)->view.counter_address), 1u))
+#define ROLE_TURN_WAIT(f, e)                         tmaring_turn_wait(e)
+#define ROLE_TURN_PASS(e)                            tmaring_turn_pass(e)
+#define ROLE_CTA_SYNC(f, e)                          __syncthreads()
+#define ROLE_CLUSTER_SYNC(f, e)                      tmaring_cluster_sync()
+#define ROLE_TICKET_PUT(e, s, tile)                  TMARING_BY_ONE(e, *(e)->ticket(s) = (tile))
+#define ROLE_TICKET_GET(e, s, tile)                  (*(tile) = *(e)->ticket(s))
+#define ROLE_TICKET_CLAIM(e, tile)                   (*(tile) = tmaring_claim_ticket(e))
 #define ROLE_ACCUMULATE(e, fill, s, iteration, pass) (e)->kernel->accumulate(e, fill, s, iteration, pass)
 #define ROLE_PARTIAL(e, fill, iteration, pass)       (e)->kernel->partial(e, fill, iteration, pass)
 #define ROLE_FINISH(e, fill, iteration, pass)        (e)->kernel->finish(e, fill, iteration, pass)
@@ -278,13 +531,13 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
 
 /* One thread initialises the barriers; after a barrier of the CTA they hold for everyone. Uniform addresses: a lane per
  * stage would take turns, and slower ones. */
-template <class E> static __device__ __forceinline__ void tmaring_ring_init(E *e)
+template <class TMARING_E> static __device__ __forceinline__ void tmaring_ring_init(TMARING_E *e)
 {
   const tmaring_u32 warps = (tmaring_u32)tmaring_cta_squad_warps(&e->view.cta);
   const tmaring_u32 releases = tmaring_ring_empty_count(e->view.cta.release, warps);
 #pragma unroll 4
   for (tmaring_u32 s = 0; s < e->view.stages; ++s) {
-    tmaring_mbarrier_init(e->full(s), tmaring_ring_full_count());
+    tmaring_mbarrier_init(e->full(s), tmaring_ring_full_count(ROLE_HAS_ASYNC(e)));
     tmaring_mbarrier_init(e->empty(s), releases);
   }
   tmaring_fence_mbarrier_init();
@@ -327,7 +580,7 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   e->squad = tmaring_env<K>::squads > 1 ? e->warp / tmaring_cta_squad_warps(&e->view.cta) : 0;
   e->seat = tmaring_scope_seat(&e->view.scope, e->squad_warp(), e->lane);
   const bool leader = thread.role == TMARING_ROLE_CONSUMER && e->lane == 0;
-  e->issuer = leader && e->warp == 0;
+  e->issuer = (leader || (tmaring_paths<K>::wide && thread.role == TMARING_ROLE_CONSUMER)) && e->warp == 0;
   e->storer = leader && e->seat.member == 0;
 }
 
@@ -378,11 +631,12 @@ template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring
   if (e->lane == 0) tmaring_ring_init(e);
   __syncwarp();
   tmaring_start_arrive(e);
-  if (e->lane != 0) return;
+  if (!tmaring_paths<typename E::kernel_class>::wide && e->lane != 0) return;
+  if (tmaring_elected(e)) tmaring_prefetch_maps(e);
   tmaring_wait_for_inputs(e);
   tmaring_producer_frame frame;
   tmaring_producer_run(e, &frame);
-  tmaring_tickets_end(e);
+  if (tmaring_elected(e)) tmaring_tickets_end(e);
 }
 
 template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring_run_consumer(E *e)
@@ -397,13 +651,30 @@ template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring
 
 template <class E> static __device__ __forceinline__ void tmaring_run_pipelined(E *e)
 {
-  if (e->issuer) tmaring_ring_init(e);
+  if (e->issuer && tmaring_elected(e)) {
+    tmaring_ring_init(e);
+    tmaring_prefetch_maps(e);
+  }
   tmaring_wait_for_inputs(e);
   e->kernel->begin(e);
   __syncthreads();
   tmaring_pipeline_frame frame;
   tmaring_pipeline_run(e, &frame);
-  if (e->issuer) tmaring_tickets_end(e);
+  if (e->issuer && tmaring_elected(e)) tmaring_tickets_end(e);
+}
+
+template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
+static __device__ __forceinline__ void tmaring_run_roles(tmaring_env<K> *env, const tmaring_args *args, K *kernel)
+{
+  tmaring_env_init(env, args, kernel);
+  if (env->role == TMARING_ROLE_CONSUMER && args->abi_version != TMARING_ABI_VERSION) __trap();
+  if (!WARP_SPECIALIZED) {
+    tmaring_run_pipelined(env);
+  } else if (env->role == TMARING_ROLE_CONSUMER) {
+    tmaring_run_consumer<REGISTERS_CONSUMER>(env);
+  } else {
+    tmaring_run_producer<REGISTERS_PRODUCER>(env);
+  }
 }
 
 /* A grid's whole work. REGISTERS_PRODUCER and REGISTERS_CONSUMER: register sharing, or 0. WARP_SPECIALIZED must agree
@@ -411,16 +682,20 @@ template <class E> static __device__ __forceinline__ void tmaring_run_pipelined(
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, K *kernel)
 {
+  static_assert(!tmaring_paths<K>::tiled, "a kernel with tiled streams passes its tmaring_tiles");
   tmaring_env<K> env;
-  tmaring_env_init(&env, args, kernel);
-  if (env.role == TMARING_ROLE_CONSUMER && args->abi_version != TMARING_ABI_VERSION) __trap();
-  if (!WARP_SPECIALIZED) {
-    tmaring_run_pipelined(&env);
-  } else if (env.role == TMARING_ROLE_CONSUMER) {
-    tmaring_run_consumer<REGISTERS_CONSUMER>(&env);
-  } else {
-    tmaring_run_producer<REGISTERS_PRODUCER>(&env);
-  }
+  tmaring_run_roles<WARP_SPECIALIZED, REGISTERS_PRODUCER, REGISTERS_CONSUMER>(&env, args, kernel);
+}
+
+/* The same with tiled streams. tiles: the kernel's __grid_constant__ parameter, whose maps the copy engine reads where
+ * they are. */
+template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
+static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, const tmaring_tiles *tiles, K *kernel)
+{
+  static_assert(tmaring_paths<K>::tiled, "a kernel with tmaring_tiles has a tiled stream: kLoad, kTiledStore");
+  tmaring_env<K> env;
+  env.tiles = tiles;
+  tmaring_run_roles<WARP_SPECIALIZED, REGISTERS_PRODUCER, REGISTERS_CONSUMER>(&env, args, kernel);
 }
 
 #endif

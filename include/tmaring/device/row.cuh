@@ -190,8 +190,8 @@ static __device__ __forceinline__ void tmaring_store_group(const tmaring_vector 
 }
 
 /* Element of a row at column `at` of the matrix, where this fill holds it; else `found`, what was known before. In a
- * cluster one CTA alone has it: then it is taken from global memory. */
-template <int DTYPE, class T, class E>
+ * cluster one CTA alone has it: then it is taken from global memory, as it is where the input is DIRECT. */
+template <int DTYPE, bool DIRECT = false, class T, class E>
 static __device__ __forceinline__ T tmaring_gather(E *e, const tmaring_stream *t, const tmaring_fill *fill,
                                                    tmaring_u32 stage, const tmaring_span &s, T at, T found)
 {
@@ -200,7 +200,7 @@ static __device__ __forceinline__ T tmaring_gather(E *e, const tmaring_stream *t
   if (!s.active || !(at >= (T)first && at - (T)first < (T)cols)) return found;
   const int col = (int)at;
   if ((T)col != at) return found;
-  if (cluster)
+  if (cluster || DIRECT)
     return tmaring_load_one<DTYPE, TMARING_GLOBAL, T>(
         reinterpret_cast<const unsigned char *>(tmaring_stream_address(t, fill->row + s.row, col)));
   return tmaring_load_one<DTYPE, TMARING_SHARED, T>(tmaring_row_staged(e, t, fill, stage, s) +

@@ -88,17 +88,29 @@
 #define ROLE_REDUCTIONS(e) ((e)->ring->program->reduction_passes)
 #define ROLE_PASSES(e)     ((e)->ring->program->passes)
 
+#define ROLE_PATH(e, t)          ((e)->ring->args->input[t].path)
+#define ROLE_TILE(e, t)          (&(e)->ring->boxes->tile[t])
+#define ROLE_OUTPUT_TILE(e, t)   (&(e)->ring->boxes->tile[TMARING_TILED_OUTPUTS + (t)])
+#define ROLE_HAS_ASYNC(e)        ((e)->ring->async)
+#define ROLE_IS_WIDE(e)          ((e)->ring->wide)
+#define ROLE_HAS_TILED_STORES(e) ((e)->ring->code->tiled_store)
+
 #define ROLE_TRY_FULL(e, stage, parity)                     tmaring__role_try_full(e, stage, parity)
 #define ROLE_TRY_EMPTY(e, stage, parity)                    tmaring__role_try_empty(e, stage, parity)
 #define ROLE_EXPECT(e, stage, bytes)                        TMARING__VISIBLE(tmaring__role_expect(e, stage, bytes))
 #define ROLE_LOAD(e, tensor, stage, offset, address, bytes) tmaring__role_load(e, tensor, stage, offset, address, bytes)
-#define ROLE_LOAD_EDGE(e, tensor, stage, offset, address, bytes)                                                       \
-  tmaring__role_load_edge(e, tensor, stage, offset, address, bytes)
+#define ROLE_LOAD_TILE(e, tensor, stage, fill, i)           tmaring__role_load_tile(e, tensor, stage, fill, i)
+#define ROLE_LOAD_ASYNC(e, tensor, stage, offset, address, bytes)                                                      \
+  tmaring__role_load_async(e, tensor, stage, offset, address, bytes)
+#define ROLE_ASYNC_ARRIVE(e, stage) TMARING__VISIBLE(tmaring__role_async_arrive(e, stage))
+#define ROLE_LOAD_ORDINARY(e, tensor, stage, offset, address, bytes)                                                   \
+  tmaring__role_load_ordinary(e, tensor, stage, offset, address, bytes)
 #define ROLE_STORE(e, tensor, stage, offset, address, bytes)                                                           \
   tmaring__role_store(e, tensor, stage, offset, address, bytes)
 #define ROLE_STORE_EDGE(e, tensor, stage, offset, address, bytes)                                                      \
   tmaring__role_store_edge(e, tensor, stage, offset, address, bytes)
-#define ROLE_COMMIT(e) tmaring__role_commit(e)
+#define ROLE_STORE_TILE(e, tensor, stage, fill, i) tmaring__role_store_tile(e, tensor, stage, fill, i)
+#define ROLE_COMMIT(e)                             tmaring__role_commit(e)
 #define ROLE_WAIT_READ(f, e, pending)                                                                                  \
   do {                                                                                                                 \
     (f)->pc = __LINE__;                                                                                                \

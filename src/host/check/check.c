@@ -3,19 +3,21 @@
 
 #include "../base/detail.h"
 #include "../plan/extent.h"
+#include "box.h"
 #include "check_args.h"
 
-tmaring_status tmaring__check_args(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                                   uint32_t smem_limit, tmaring_check_report *report)
+tmaring_status tmaring__check_args(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                                   const tmaring__program *program, uint32_t smem_limit, tmaring_check_report *report)
 {
   tmaring_check_report own;
   tmaring_check_report *r = report ? report : &own;
   memset(r, 0, sizeof *r);
   r->size = sizeof *r;
   TMARING__TRY(tmaring__check_layout(args, code, program, smem_limit));
+  TMARING__TRY(tmaring__check_paths(args, boxes, code));
   TMARING__TRY(tmaring__check_coverage(args, r));
-  TMARING__TRY(tmaring__check_fills(args, code, program, r));
-  return tmaring__check_ring(args, code, program, r);
+  TMARING__TRY(tmaring__check_fills(args, boxes, code, program, r));
+  return tmaring__check_ring(args, boxes, code, program, r);
 }
 
 /* An address whose place modulo 16 is the `turn`-th that the alignment allows. Tensors too large to lie side by side in
@@ -87,17 +89,22 @@ tmaring_status tmaring_check(const tmaring_plan *plan, int64_t rows, tmaring_che
 {
   const tmaring__program *program;
   tmaring_check_report other;
+  tmaring__boxes boxes;
   tmaring_args args;
   TMARING__NEED(plan);
   if (report) TMARING__NEED_SIZE(report);
   TMARING__TRY(tmaring_plan_args(plan, rows, &args));
   program = tmaring__formula_program(plan->formula);
+  boxes = tmaring__plan_variant(plan, rows)->boxes;
   enter_tensors(&args, plan, 1);
-  TMARING__TRY(tmaring__check_args(&args, &plan->code, program, (uint32_t)plan->machine.smem_per_block_bytes, report));
+  tmaring__boxes_enter(&boxes, &args);
+  TMARING__TRY(
+      tmaring__check_args(&args, &boxes, &plan->code, program, (uint32_t)plan->machine.smem_per_block_bytes, report));
   for (uint32_t turn = 2; turn <= TMARING_BULK / least_alignment(plan); ++turn) {
     memset(&other, 0, sizeof other);
     enter_tensors(&args, plan, turn);
-    TMARING__TRY(tmaring__check_fills(&args, &plan->code, program, &other));
+    tmaring__boxes_enter(&boxes, &args);
+    TMARING__TRY(tmaring__check_fills(&args, &boxes, &plan->code, program, &other));
   }
   return TMARING_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "../base/detail.h"
 #include "check_args.h"
+#include "check_boxes.h"
 #include "tmaring/abi/frames.h"
 
 #define REFUSE(...)  return tmaring__fail(TMARING_ERROR_CHECK, __VA_ARGS__)
@@ -25,6 +26,7 @@
 
 typedef struct proof {
   const tmaring_args *args;
+  const tmaring__boxes *boxes;
   const tmaring__code *code;
   const tmaring__program *program;
   tmaring_walk walk; /* of the arguments, with the rank that is looked at */
@@ -58,12 +60,14 @@ static tmaring_status check_bulk(const proof *p, const tmaring_stream *s, const 
   return TMARING_OK;
 }
 
+#define STORED (-1) /* in place of the path of a load */
+
 /* A run as the roles handle it: without edges whole by the copy engine. */
-static tmaring_window window_of(const proof *p, const tmaring_stream *s, const tmaring_run *r, int load)
+static tmaring_window window_of(const proof *p, const tmaring_stream *s, const tmaring_run *r, int32_t path)
 {
   tmaring_window w = {r->address, r->bytes, 0, 0};
-  if (p->code->aligned) return w;
-  return load ? tmaring_run_load_window(s, r) : tmaring_run_store_window(r);
+  if (p->code->aligned && (path == STORED || path == TMARING_LOAD_BULK)) return w;
+  return path == STORED ? tmaring_run_store_window(r) : tmaring_run_path_window(s, r, path);
 }
 
 /* Without a bulk part (its begin may then lie past the run) the head is all of the run. */
@@ -74,34 +78,54 @@ static int leaves_no_gap(const tmaring_window *w, const tmaring_run *r)
 }
 
 static tmaring_status check_run(const proof *p, const tmaring_stream *s, const char *what, const tmaring_run *r,
-                                int load, int64_t *copies, uint64_t *bytes)
+                                int32_t path, int64_t *copies, uint64_t *bytes)
 {
-  const tmaring_window w = window_of(p, s, r, load);
+  const tmaring_window w = window_of(p, s, r, path);
+  const int async = path == TMARING_LOAD_ASYNC; /* all of it lies inside the run */
   TMARING__TRY(check_bounds(p, s, what, r->address, r->bytes));
   if ((uint64_t)r->offset + r->bytes > s->slot_bytes) {
     REFUSE("tile %lld, %s: bytes [%u, %llu) of a slot of %u", (long long)p->tile, what, r->offset,
            (unsigned long long)r->offset + r->bytes, s->slot_bytes);
   }
-  if (w.bytes > 0) TMARING__TRY(check_bulk(p, s, what, r, &w));
+  if (w.bytes > 0 && !async) TMARING__TRY(check_bulk(p, s, what, r, &w));
   if (!leaves_no_gap(&w, r)) {
     REFUSE("tile %lld, %s: head %u, bulk %u and tail %u leave a gap in %u bytes", (long long)p->tile, what, w.head,
            w.bytes, w.tail, r->bytes);
   }
   *copies += w.bytes > 0;
-  *bytes += load ? w.bytes : r->bytes;
+  if (!async) *bytes += path == STORED ? r->bytes : w.bytes;
+  return TMARING_OK;
+}
+
+/* Rows in their place in global memory. */
+static tmaring_status check_rows(const proof *p, const tmaring_stream *s, const char *what, const tmaring_fill *fill)
+{
+  const uint64_t row = (uint64_t)fill->cols * s->elem_bytes;
+  if (fill->rows == 0) return TMARING_OK;
+  TMARING__TRY(check_bounds(p, s, what, tmaring_stream_address(s, fill->row, fill->col), row));
+  return check_bounds(p, s, what, tmaring_stream_address(s, fill->row + fill->rows - 1, fill->col), row);
+}
+
+/* Bytes: what the full barrier is to expect. */
+static tmaring_status check_load(const proof *p, int32_t i, const tmaring_fill *fill, int64_t *copies, uint64_t *bytes)
+{
+  const tmaring_stream *s = &p->args->input[i];
+  if (s->path == TMARING_LOAD_DIRECT) return check_rows(p, s, "load", fill);
+  if (s->path == TMARING_LOAD_TILE) {
+    *bytes += tmaring_tile_bytes(&p->boxes->tile[i], fill);
+    return tmaring__check_boxes(p->args, p->boxes, i, fill, 0, fill->rows, copies);
+  }
+  for (int32_t k = 0; k < tmaring_run_count(s, fill->rows); ++k) {
+    const tmaring_run r = tmaring_run_at(s, fill, 0, fill->rows, k);
+    TMARING__TRY(check_run(p, s, "load", &r, s->path, copies, bytes));
+  }
   return TMARING_OK;
 }
 
 static tmaring_status check_loads(const proof *p, const tmaring_fill *fill, int64_t *copies)
 {
   uint64_t bytes = 0;
-  for (int32_t i = 0; i < p->args->input_count; ++i) {
-    const tmaring_stream *s = &p->args->input[i];
-    for (int32_t k = 0; k < tmaring_run_count(s, fill->rows); ++k) {
-      const tmaring_run r = tmaring_run_at(s, fill, 0, fill->rows, k);
-      TMARING__TRY(check_run(p, s, "load", &r, 1, copies, &bytes));
-    }
-  }
+  for (int32_t i = 0; i < p->args->input_count; ++i) TMARING__TRY(check_load(p, i, fill, copies, &bytes));
   if (bytes >= EXPECT_LIMIT) {
     REFUSE("tile %lld: expects %llu bytes, a barrier counts below %u", (long long)p->tile, (unsigned long long)bytes,
            EXPECT_LIMIT);
@@ -115,6 +139,7 @@ static tmaring_status check_in_place(const proof *p, const tmaring_fill *fill)
   const int32_t rows = p->code->aligned ? 1 : fill->rows; /* aligned: no phase anywhere */
   for (int32_t i = 0; i < p->args->output_count; ++i) {
     for (int32_t k = 0; k < p->args->input_count; ++k) {
+      if (p->args->input[k].path == TMARING_LOAD_DIRECT) continue;
       if (p->args->output[i].slot != p->args->input[k].slot) continue;
       for (int32_t j = 0; j < rows; ++j) {
         const uint32_t out = tmaring_run_row_offset(&p->args->output[i], fill, j),
@@ -134,9 +159,15 @@ static tmaring_status check_staged(const proof *p, const tmaring_fill *fill, tma
 {
   for (range->tensor = 0; range->tensor < p->args->output_count; ++range->tensor) {
     const tmaring_stream *s = &p->args->output[range->tensor];
+    if (p->code->tiled_store) {
+      *bytes += (uint64_t)(range->last - range->first) * (uint64_t)fill->cols * s->elem_bytes;
+      TMARING__TRY(tmaring__check_boxes(p->args, p->boxes, TMARING_TILED_OUTPUTS + range->tensor, fill, range->first,
+                                        range->last, copies));
+      continue;
+    }
     for (range->run = 0; range->run < tmaring_run_count(s, range->last - range->first); ++range->run) {
       const tmaring_run r = tmaring_store_run_at(p->args, s, range, fill);
-      TMARING__TRY(check_run(p, s, "store", &r, 0, copies, bytes));
+      TMARING__TRY(check_run(p, s, "store", &r, STORED, copies, bytes));
     }
   }
   return TMARING_OK;
@@ -144,13 +175,7 @@ static tmaring_status check_staged(const proof *p, const tmaring_fill *fill, tma
 
 static tmaring_status check_direct(const proof *p, const tmaring_fill *fill)
 {
-  for (int32_t i = 0; i < p->args->output_count && fill->rows > 0; ++i) {
-    const tmaring_stream *s = &p->args->output[i];
-    const uint64_t first = tmaring_stream_address(s, fill->row, fill->col),
-                   last = tmaring_stream_address(s, fill->row + fill->rows - 1, fill->col);
-    TMARING__TRY(check_bounds(p, s, "store", first, (uint64_t)fill->cols * s->elem_bytes));
-    TMARING__TRY(check_bounds(p, s, "store", last, (uint64_t)fill->cols * s->elem_bytes));
-  }
+  for (int32_t i = 0; i < p->args->output_count; ++i) TMARING__TRY(check_rows(p, &p->args->output[i], "store", fill));
   return TMARING_OK;
 }
 
@@ -329,10 +354,10 @@ static int32_t period_of(const tmaring_args *a)
   return period < MAX_PERIOD ? (int32_t)period : MAX_PERIOD;
 }
 
-tmaring_status tmaring__check_fills(const tmaring_args *args, const tmaring__code *code,
+tmaring_status tmaring__check_fills(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
                                     const tmaring__program *program, tmaring_check_report *report)
 {
-  proof p = {args, code, program, args->walk, period_of(args), 0, 0};
+  proof p = {args, boxes, code, program, args->walk, period_of(args), 0, 0};
   const tmaring_walk *w = &args->walk;
   const int64_t all = tmaring_column_chunks(w) * w->chunk;
   const int64_t blocks = tmaring_ceil_div(w->rows, w->tile_rows);

@@ -195,9 +195,11 @@ static tmaring_status check_map(const tmaring_args *a, const tmaring__code *code
   return check_vectors(a);
 }
 
+/* What is read directly has no slot: its bytes are 0. */
 static int overlap(const tmaring_stream *a, const tmaring_stream *b)
 {
-  return a->slot < b->slot + b->slot_bytes && b->slot < a->slot + a->slot_bytes;
+  return a->slot_bytes > 0 && b->slot_bytes > 0 && a->slot < b->slot + b->slot_bytes &&
+         b->slot < a->slot + a->slot_bytes;
 }
 
 /* Rows that lie apart, in memory and in the slot: each with room for its window at any place modulo 16, so that the
@@ -206,7 +208,8 @@ static tmaring_status check_apart(const tmaring_args *a, const tmaring__code *co
                                   const char *what, int32_t index)
 {
   const int64_t row = (int64_t)tmaring_walk_fill_cols(&a->walk) * s->elem_bytes;
-  const int64_t due = (int64_t)tmaring_run_slot_row((tmaring_u32)row, code->aligned);
+  const int tiled = s->path == TMARING_LOAD_TILE; /* rows then begin at multiples of 16, and so do tiled outputs' */
+  const int64_t due = (int64_t)tmaring_run_slot_row((tmaring_u32)row, code->aligned || tiled);
   if (s->slot_row % TMARING_BULK != 0 || s->slot_row < due ||
       (int64_t)s->slot_row * a->walk.tile_rows > s->slot_bytes) {
     REFUSE("%s %d: got %u bytes per row in a slot of %u, needs a multiple of 16 from %lld on, for %d rows", what, index,
@@ -246,7 +249,7 @@ static tmaring_status check_slot(const tmaring_args *a, const tmaring__code *cod
     REFUSE("%s %d: got slot bytes [%u, %llu), needs a multiple of 128 in a stage of %u", what, index, s->slot,
            (unsigned long long)s->slot + s->slot_bytes, a->smem.stage_bytes);
   }
-  return s->dense && s->group_rows == 0 ? TMARING_OK : check_apart(a, code, s, what, index);
+  return s->slot_bytes == 0 || (s->dense && s->group_rows == 0) ? TMARING_OK : check_apart(a, code, s, what, index);
 }
 
 /* An output shares an input's slot (in place) or overlaps none. */
@@ -256,7 +259,7 @@ static tmaring_status check_output_slot(const tmaring_args *a, const tmaring__co
   TMARING__TRY(check_slot(a, code, s, "output", index));
   for (int32_t i = 0; i < a->input_count; ++i) {
     const tmaring_stream *in = &a->input[i];
-    const int shared = s->slot == in->slot;
+    const int shared = s->slot == in->slot && in->slot_bytes > 0;
     if (shared && in->paired) REFUSE("output %d: staged over input %d, which is read in pairs", index, i);
     if (shared &&
         (s->elem_bytes != in->elem_bytes || s->dense != in->dense || (!s->dense && s->slot_row != in->slot_row))) {
@@ -276,6 +279,8 @@ static tmaring_status check_streams(const tmaring_args *a, const tmaring__code *
     const tmaring_stream *s = &a->input[i];
     if (s->paired != program->paired[i])
       REFUSE("input %d: got paired %d, the formula has %d", i, s->paired, program->paired[i]);
+    if ((s->path == TMARING_LOAD_DIRECT) != (s->slot_bytes == 0))
+      REFUSE("input %d: got path %d and a slot of %u bytes; what is read directly has none", i, s->path, s->slot_bytes);
     TMARING__TRY(check_slot(a, code, s, "input", i));
     TMARING__TRY(check_strides(a, code, s, "input", i));
     for (int32_t j = 0; j < i; ++j) {

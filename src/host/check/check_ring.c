@@ -11,6 +11,7 @@
 
 #include "../base/detail.h"
 #include "../plan/extent.h"
+#include "box.h"
 #include "check_args.h"
 #include "schedule.h"
 
@@ -75,12 +76,30 @@ static void shrink(tmaring_args *a, int64_t tiles, int64_t slots, const kind *k)
   set_hulls(a->output, a->output_count, w);
 }
 
-static tmaring_status play(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                           int32_t worker, tmaring_check_report *report)
+/* Maps of the shrunk matrix: as many rows and columns as it has. */
+static void shrink_boxes(tmaring__boxes *boxes, const tmaring_args *a)
+{
+  tmaring__boxes_enter(boxes, a);
+  for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
+    const tmaring_tile *t = &boxes->tile[i];
+    for (int32_t d = 0; ((uint32_t)boxes->used >> i & 1u) && d < t->rank; ++d) {
+      if (t->follows[d] == TMARING_TILE_COLUMN) boxes->map[i].dims[d] = (uint64_t)(a->walk.cols >> t->scale[d]);
+    }
+  }
+}
+
+static tmaring_status play(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                           const tmaring__program *program, int32_t worker, tmaring_check_report *report)
 {
   tmaring__ring ring;
   tmaring__fault_note fault;
+  tmaring__boxes own;
   memset(&ring, 0, sizeof ring);
+  if (boxes) {
+    own = *boxes;
+    shrink_boxes(&own, args);
+    ring.boxes = &own;
+  }
   ring.args = args;
   ring.code = code;
   ring.program = program;
@@ -94,24 +113,25 @@ static tmaring_status play(const tmaring_args *args, const tmaring__code *code, 
 }
 
 /* A worker of this kind is the second of two with as many slots each: the first has the tiles before. */
-static tmaring_status play_kind(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                                const kind *k, tmaring_check_report *report)
+static tmaring_status play_kind(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                                const tmaring__program *program, const kind *k, tmaring_check_report *report)
 {
   tmaring_args a = *args;
   const int64_t slots = k->valid + k->surplus;
   a.walk.order = TMARING_ORDER_BLOCKED;
   a.walk.workers = 2;
   shrink(&a, slots + k->valid, slots, k);
-  return play(&a, code, program, 1, report);
+  return play(&a, boxes, code, program, 1, report);
 }
 
-static tmaring_status play_tickets(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                                   int64_t tiles, const kind *k, tmaring_check_report *report)
+static tmaring_status play_tickets(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                                   const tmaring__program *program, int64_t tiles, const kind *k,
+                                   tmaring_check_report *report)
 {
   tmaring_args a = *args;
   a.walk.workers = 1;
   shrink(&a, tiles, tiles, k);
-  return play(&a, code, program, 0, report);
+  return play(&a, boxes, code, program, 0, report);
 }
 
 /* Rows of the last tile, and of every other. */
@@ -145,8 +165,8 @@ static int known(const kind *kinds, int32_t count, const kind *k)
   return 0;
 }
 
-tmaring_status tmaring__check_ring(const tmaring_args *args, const tmaring__code *code, const tmaring__program *program,
-                                   tmaring_check_report *report)
+tmaring_status tmaring__check_ring(const tmaring_args *args, const tmaring__boxes *boxes, const tmaring__code *code,
+                                   const tmaring__program *program, tmaring_check_report *report)
 {
   const tmaring_walk *w = &args->walk;
   const int64_t stages = args->stages, trips[] = {0, 1, stages - 1, stages, stages + 1, 2 * stages + 1, 4 * stages + 3};
@@ -154,13 +174,13 @@ tmaring_status tmaring__check_ring(const tmaring_args *args, const tmaring__code
   int32_t count = 0;
   cut_tile(args, tile_rows_of(w, 1), &last);
   for (size_t i = 0; tmaring_uses_tickets(w) && i < sizeof trips / sizeof *trips; ++i) {
-    if (trips[i] <= w->tiles) TMARING__TRY(play_tickets(args, code, program, trips[i], &last, report));
+    if (trips[i] <= w->tiles) TMARING__TRY(play_tickets(args, boxes, code, program, trips[i], &last, report));
   }
   for (int32_t worker = 0; !tmaring_uses_tickets(w) && worker < w->workers; ++worker) {
     const kind k = kind_of(args, worker);
     if (known(kinds, count, &k)) continue;
     if (count < MAX_KINDS) kinds[count++] = k;
-    TMARING__TRY(play_kind(args, code, program, &k, report));
+    TMARING__TRY(play_kind(args, boxes, code, program, &k, report));
   }
   return TMARING_OK;
 }

@@ -1,4 +1,5 @@
 /* Copies, stores and fences of the ring model. */
+#include "box.h"
 #include "ring_roles.h"
 
 /* What a copy is made of, for the checks that all kinds share. */
@@ -19,6 +20,14 @@ static uint32_t shared_offset(const tmaring__ring *r, const piece *p)
   return slot_offset(r, p) + p->offset;
 }
 
+static int in_slot(tmaring__env *e, const piece *p)
+{
+  if ((uint64_t)p->offset + p->bytes <= p->stream->slot_bytes) return 1;
+  tmaring__ring_fault(e, TMARING__FAULT_SLOT, p->primitive, p->stage, p->fill, "bytes [%u, %u) of a slot of %u",
+                      p->offset, p->offset + p->bytes, p->stream->slot_bytes);
+  return 0;
+}
+
 static int inside(tmaring__env *e, const piece *p)
 {
   const tmaring_stream *s = p->stream;
@@ -29,12 +38,7 @@ static int inside(tmaring__env *e, const piece *p)
                         (long long)(s->hull_end - s->base));
     return 0;
   }
-  if ((uint64_t)p->offset + p->bytes > s->slot_bytes) {
-    tmaring__ring_fault(e, TMARING__FAULT_SLOT, p->primitive, p->stage, p->fill, "bytes [%u, %u) of a slot of %u",
-                        p->offset, p->offset + p->bytes, s->slot_bytes);
-    return 0;
-  }
-  return 1;
+  return in_slot(e, p);
 }
 
 static int aligned(tmaring__env *e, const piece *p)
@@ -152,11 +156,65 @@ void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_
   fly(e, &p, tensor);
 }
 
-void tmaring__role_load_edge(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
-                             uint32_t bytes)
+/* The box of a tiled stream: of the walk's own fill, as large as its map has it, in its slot and aligned. */
+static int check_box(tmaring__env *e, const piece *p, int32_t index, const tmaring_fill *fill, int32_t i)
 {
-  const uint32_t fill = e->state->issued + 1; /* expected after its edges */
-  const piece p = {"load edge", &e->ring->args->input[tensor], stage, fill, offset, bytes, address};
+  const tmaring_tile *tile = &e->ring->boxes->tile[index];
+  const uint32_t whole = tmaring__box_bytes(&e->ring->boxes->map[index]);
+  const uint32_t offset = shared_offset(e->ring, p);
+  tmaring_fill due;
+  int64_t raw;
+  if (!tmaring__ring_fill(e, p->fill, &due, &raw) || due.row != fill->row || due.rows != fill->rows ||
+      due.col != fill->col || due.cols != fill->cols) {
+    tmaring__ring_fault(e, TMARING__FAULT_WALK, p->primitive, p->stage, p->fill, "got row %lld, column %d",
+                        (long long)fill->row, fill->col);
+    return 0;
+  }
+  if (i < 0 || i >= tmaring_tile_copies(tile, fill) || tile->box_bytes != whole || offset % TMARING__BOX_ALIGN != 0) {
+    tmaring__ring_fault(e, TMARING__FAULT_BOX, p->primitive, p->stage, p->fill,
+                        "copy %d of %d, of %u bytes at shared offset %u; its map has boxes of %u bytes, which go to "
+                        "multiples of %u",
+                        i, tmaring_tile_copies(tile, fill), tile->box_bytes, offset, whole, TMARING__BOX_ALIGN);
+    return 0;
+  }
+  return in_slot(e, p);
+}
+
+void tmaring__role_load_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
+{
+  const tmaring_stream *s = &e->ring->args->input[tensor];
+  const tmaring_tile *tile = &e->ring->boxes->tile[tensor];
+  const uint32_t number = e->state->issued, offset = tmaring_tile_offset(tile, s->slot_row, i);
+  const piece p = {"load tile", s, stage, number, offset, tile->box_bytes, (uint64_t)i};
+  e->copies += 1;
+  if (!tmaring__role_stage(e, p.primitive, stage, number) || !check_box(e, &p, tensor, fill, i)) return;
+  if (!open_slot(e, &p, tensor) || !fenced(e, &p, tensor)) return;
+  fly(e, &p, tensor);
+}
+
+/* Ordinary accesses to shared memory, though under way like copies: no fence is asked for. */
+void tmaring__role_load_async(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                              uint32_t bytes)
+{
+  const uint32_t fill = e->state->issued;
+  const piece p = {"load async", &e->ring->args->input[tensor], stage, fill, offset, bytes, address};
+  e->copies += 1;
+  if (!tmaring__role_stage(e, p.primitive, stage, fill) || !inside(e, &p)) return;
+  if ((p.address | shared_offset(e->ring, &p) | bytes) % TMARING_ASYNC != 0 || bytes == 0 ||
+      (p.address ^ shared_offset(e->ring, &p)) % TMARING_BULK != 0) {
+    tmaring__ring_fault(e, TMARING__FAULT_ALIGNMENT, p.primitive, stage, fill,
+                        "address %llu, shared offset %u, size %u; needs multiples of 4, and one place modulo 16",
+                        (unsigned long long)address, shared_offset(e->ring, &p), bytes);
+    return;
+  }
+  if (open_slot(e, &p, tensor)) fly(e, &p, tensor);
+}
+
+void tmaring__role_load_ordinary(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                                 uint32_t bytes)
+{
+  const uint32_t fill = e->state->issued + 1; /* expected after its ordinary loads */
+  const piece p = {"load ordinary", &e->ring->args->input[tensor], stage, fill, offset, bytes, address};
   tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (bytes == 0) return;
   if (!tmaring__role_stage(e, p.primitive, stage, fill) || !inside(e, &p) || !open_slot(e, &p, tensor)) return;
@@ -244,6 +302,17 @@ static int storable(tmaring__env *e, const piece *p)
   return 1;
 }
 
+/* First store of the open group from a stage. */
+static int open_group(tmaring__env *e, const piece *p)
+{
+  tmaring__actor *a = tmaring__env_actor(e);
+  if (a->open >> p->stage & 1u) return 1;
+  if (!storable(e, p) || !written(e, p, 1)) return 0;
+  a->open |= 1u << p->stage;
+  tmaring__at_stage(e->ring, e->state, p->stage)->reading += 1;
+  return 1;
+}
+
 void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                          uint32_t bytes)
 {
@@ -251,13 +320,28 @@ void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32
   const piece p = {"store", &e->ring->args->output[tensor], stage, a->fills, offset, bytes, address};
   e->copies += 1;
   if (!inside(e, &p) || !aligned(e, &p)) return;
-  if ((a->open >> stage & 1u) == 0) {
-    if (!storable(e, &p) || !written(e, &p, 1)) return;
-    a->open |= 1u << stage;
-    tmaring__at_stage(e->ring, e->state, stage)->reading += 1;
-  }
+  if (!open_group(e, &p)) return;
   a->stored += bytes;
   if (e->ring->data) e->ring->data->store(e->ring->self, e->actor, address, shared_offset(e->ring, &p), bytes);
+}
+
+/* The hardware writes what lies inside the tensor: that is what counts. */
+void tmaring__role_store_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
+{
+  const tmaring_stream *s = &e->ring->args->output[tensor];
+  const int32_t index = TMARING_TILED_OUTPUTS + tensor;
+  const tmaring__boxes *boxes = e->ring->boxes;
+  const tmaring_tile *tile = &boxes->tile[index];
+  tmaring__actor *a = tmaring__env_actor(e);
+  const piece p = {"store tile",    s,          stage, a->fills, tmaring_tile_offset(tile, s->slot_row, i),
+                   tile->box_bytes, (uint64_t)i};
+  int32_t at[TMARING_MAX_RANK];
+  e->copies += 1;
+  if (!tmaring__role_stage(e, p.primitive, stage, a->fills) || !check_box(e, &p, index, fill, i)) return;
+  if (!open_group(e, &p)) return;
+  tmaring_tile_coordinates(tile, tmaring__boxes_grid(boxes), fill, i, at);
+  a->stored += tmaring__box_inside(&boxes->map[index], at);
+  if (e->ring->data) e->ring->data->store_box(e->ring->self, e->actor, tensor, at, shared_offset(e->ring, &p));
 }
 
 void tmaring__role_store_edge(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,

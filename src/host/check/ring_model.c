@@ -70,6 +70,15 @@ static tmaring_status check_shape(const tmaring__ring *r)
                          "correct the plan",
                          r->squads, r->warps);
   }
+  for (int32_t i = 0; i < TMARING_MAX_STREAMS; ++i) {
+    const int input = i < a->input_count && a->input[i].path == TMARING_LOAD_TILE,
+              output = i < a->output_count && r->code->tiled_store;
+    const uint32_t used = r->boxes ? (uint32_t)r->boxes->used : 0;
+    if ((input && (used >> i & 1u) == 0) || (output && (used >> (TMARING_TILED_OUTPUTS + i) & 1u) == 0)) {
+      return tmaring__fail(TMARING_ERROR_ARGUMENT, "boxes: got none for %s %d, which is tiled; correct the plan",
+                           input ? "input" : "output", i);
+    }
+  }
   return TMARING_OK;
 }
 
@@ -81,18 +90,31 @@ static void number_slots(tmaring__ring *r)
   for (int32_t i = 0; i < r->args->output_count; ++i) {
     int32_t slot = -1;
     for (int32_t j = 0; j < r->args->input_count; ++j) {
-      if (r->args->output[i].slot == r->args->input[j].slot) slot = j;
+      const tmaring_stream *in = &r->args->input[j];
+      if (in->path != TMARING_LOAD_DIRECT && r->args->output[i].slot == in->slot) slot = j;
     }
     r->output_slot[i] = slot >= 0 ? slot : r->slot_count++;
     r->output_slots |= 1u << r->output_slot[i];
   }
 }
 
+/* What input i has in flight for a fill of as many rows as there can be. */
+static int32_t copies_of(const tmaring__ring *r, int32_t i)
+{
+  const tmaring_stream *s = &r->args->input[i];
+  tmaring_fill fill = {0};
+  fill.rows = r->walk.tile_rows;
+  if (s->path == TMARING_LOAD_TILE) return tmaring_tile_copies(&r->boxes->tile[i], &fill);
+  return s->path == TMARING_LOAD_BULK || s->path == TMARING_LOAD_ASYNC ? tmaring_run_count(s, fill.rows) : 0;
+}
+
 static void size_copies(tmaring__ring *r)
 {
   r->copies_per_stage = 1;
+  r->loads = 0;
   for (int32_t i = 0; i < r->args->input_count; ++i) {
-    r->copies_per_stage += (uint32_t)tmaring_run_count(&r->args->input[i], r->walk.tile_rows);
+    r->copies_per_stage += (uint32_t)copies_of(r, i);
+    r->loads += r->args->input[i].path != TMARING_LOAD_DIRECT;
   }
 }
 
@@ -130,6 +152,8 @@ tmaring_status tmaring__ring_prepare(tmaring__ring *ring)
   ring->actors = ring->warps + (tmaring__ring_pipelined(ring) ? 0 : 1);
   ring->issuer = tmaring__ring_pipelined(ring) ? 0 : ring->warps;
   ring->units = ring->warps / a->scope.warps_per_row;
+  ring->async = tmaring_args_take(a, TMARING_LOAD_ASYNC);
+  ring->wide = tmaring_args_wide(a);
   if (!ring->step) ring->step = tmaring__role_step;
   number_slots(ring);
   size_copies(ring);
@@ -151,7 +175,7 @@ void tmaring__role_init(tmaring__env *e)
   const uint32_t empty = tmaring_ring_empty_count(r->args->cta.release, (uint32_t)r->squad_warps);
   for (uint32_t i = 0; i < (uint32_t)r->stages; ++i) {
     tmaring__stage_state *stage = tmaring__at_stage(r, e->state, i);
-    init_barrier(e, &stage->full, "init full", i, tmaring_ring_full_count());
+    init_barrier(e, &stage->full, "init full", i, tmaring_ring_full_count(r->async));
     init_barrier(e, &stage->empty, "init empty", i, empty);
   }
 }

@@ -35,6 +35,7 @@
   X(REFILL_FENCE, "refill over unfenced writes")                                                                       \
   X(STORE_EARLY, "store of bytes not yet written")                                                                     \
   X(STORE_FENCE, "store of unfenced writes")                                                                           \
+  X(BOX, "box does not fit its map or its fill")                                                                       \
   X(TX, "bytes do not match the expectation")                                                                          \
   X(ARRIVAL, "too many arrivals")                                                                                      \
   X(LEAD, "producer too far ahead")                                                                                    \
@@ -62,10 +63,13 @@ typedef struct tmaring__fault_note {
 typedef struct tmaring__data_calls {
   /* Global to shared memory: a bulk copy that completes, or ordinary loads. */
   void (*copy)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);
+  /* A box that completes: input `tensor` at these coordinates. */
+  void (*copy_box)(void *self, int32_t tensor, const int32_t *coordinates, uint32_t offset);
   /* Bytes of shared memory whose contents are given up: a slot that a new fill takes over. */
   void (*poison)(void *self, uint32_t offset, uint32_t bytes);
   /* A bulk store of an actor: its source is read later, at the latest in `drain`. */
   void (*store)(void *self, int32_t actor, uint64_t address, uint32_t offset, uint32_t bytes);
+  void (*store_box)(void *self, int32_t actor, int32_t tensor, const int32_t *coordinates, uint32_t offset);
   void (*store_edge)(void *self, uint64_t address, uint32_t offset, uint32_t bytes);
   void (*commit)(void *self, int32_t actor);
   /* All but the last `pending` groups of the actor read their source now. */
@@ -109,7 +113,9 @@ typedef struct tmaring__ring {
 
   int32_t stages, warps, actors, issuer, units; /* warps: consumers; issuer: actor that feeds the ring */
   int32_t squads, squad_warps;
-  uint32_t turn; /* fills of a squad's turn */
+  uint32_t turn;       /* fills of a squad's turn */
+  int32_t loads;       /* inputs that have a slot */
+  int32_t async, wide; /* some input goes by cp.async; or by that or ordinary loads */
   int32_t slot_count;
   int32_t output_slot[TMARING_MAX_STREAMS]; /* in place: the input's slot */
   uint32_t output_slots;                    /* as a mask */
@@ -134,7 +140,7 @@ typedef struct tmaring__stage_state {
   uint32_t edge_fill, edge_epoch;      /* last ordinary loads into the stage */
   uint32_t ticket_fill, ticket_epoch;
   int32_t ticket_part;
-  uint32_t unused;
+  uint32_t arriving; /* cp.async in flight, the oldest ones, that the lanes' arrival at full waits for; 0: no arrival */
   int64_t ticket_tile;
 } tmaring__stage_state;
 
@@ -149,8 +155,8 @@ typedef struct tmaring__mark {
 } tmaring__mark;
 
 typedef struct tmaring__copy {
-  uint64_t address;
-  uint32_t offset; /* in shared memory */
+  uint64_t address; /* of a box its number among the fill's copies */
+  uint32_t offset;  /* in shared memory */
   uint32_t bytes;
   uint32_t slot;
   uint32_t fill;

@@ -58,12 +58,18 @@ void tmaring__role_pass_turn(tmaring__env *e);
 
 void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                         uint32_t bytes);
-void tmaring__role_load_edge(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
-                             uint32_t bytes);
+void tmaring__role_load_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i);
+void tmaring__role_load_async(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                              uint32_t bytes);
+void tmaring__role_load_ordinary(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                                 uint32_t bytes);
+/* Every lane of the feeding warp: now, or with the last of its copies to this stage that are in flight. */
+void tmaring__role_async_arrive(tmaring__env *e, uint32_t stage);
 void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                          uint32_t bytes);
 void tmaring__role_store_edge(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                               uint32_t bytes);
+void tmaring__role_store_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i);
 void tmaring__role_commit(tmaring__env *e);
 void tmaring__role_wait_read(tmaring__env *e, uint32_t pending);
 void tmaring__role_fence(tmaring__env *e);

@@ -1,4 +1,5 @@
 /* Waits, arrivals and barriers of the ring model, and the knowledge they carry. */
+#include "box.h"
 #include "ring_roles.h"
 
 /* Index among the barriers that carry clocks. */
@@ -116,7 +117,8 @@ static void settle_full(tmaring__env *e, tmaring__mbarrier_result result, const 
     end_phase(e->ring, e->state, full_index(stage));
     if (s->copies > 0) {
       tmaring__ring_fault(e, TMARING__FAULT_TX, primitive, stage, fill,
-                          "the phase ends while %u copies are in flight; fewer bytes were expected than are copied",
+                          "the phase ends while %u copies are in flight; fewer bytes were expected than are copied, or "
+                          "no arrival stands for them",
                           s->copies);
     }
   } else if (result != TMARING__MBARRIER_OK) {
@@ -133,10 +135,61 @@ void tmaring__role_expect(tmaring__env *e, uint32_t stage, uint32_t bytes)
   tmaring__env_spend(e);
   if (!tmaring__role_stage(e, "expect", stage, fill)) return;
   check_lead(e, stage, fill);
-  if (e->ring->args->input_count == 0 && !tmaring__role_refillable(e, "expect", stage, fill)) return;
+  if (e->ring->loads == 0 && !tmaring__role_refillable(e, "expect", stage, fill)) return;
   e->state->issued = fill;
   give(e, full_index(stage));
   settle_full(e, tmaring__mbarrier_arrive_expect(&s->full, bytes), "expect", stage, fill);
+}
+
+static int goes_async(const tmaring__ring *r, const tmaring__copy *copy)
+{
+  return r->args->input[copy->slot].path == TMARING_LOAD_ASYNC;
+}
+
+/* cp.async among the first `count` copies in flight to a stage. */
+static uint32_t async_among(const tmaring__env *e, uint32_t stage, uint32_t count)
+{
+  const tmaring__copy *copies = tmaring__at_copy(e->ring, e->state, stage, 0);
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < count; ++i) found += (uint32_t)goes_async(e->ring, &copies[i]);
+  return found;
+}
+
+static void arrive_lanes(tmaring__env *e, uint32_t stage, uint32_t fill)
+{
+  tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
+  settle_full(e, tmaring__mbarrier_arrive(&s->full, 32), "async arrive", stage, fill);
+}
+
+/* Carries no knowledge: the lanes' ordinary accesses are none that it orders. */
+void tmaring__role_async_arrive(tmaring__env *e, uint32_t stage)
+{
+  tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
+  const uint32_t fill = e->state->issued, flying = async_among(e, stage, s->copies);
+  tmaring__env_spend(e);
+  if (!tmaring__role_stage(e, "async arrive", stage, fill)) return;
+  if (s->arriving > 0) {
+    tmaring__ring_fault(e, TMARING__FAULT_ARRIVAL, "async arrive", stage, fill, "the lanes are arriving already");
+    return;
+  }
+  s->arriving = flying;
+  if (flying == 0) arrive_lanes(e, stage, fill);
+}
+
+static void move_data(tmaring__env *e, const tmaring__copy *copy)
+{
+  const tmaring__boxes *boxes = e->ring->boxes;
+  const int32_t tensor = (int32_t)copy->slot;
+  int32_t at[TMARING_MAX_RANK];
+  tmaring_fill fill;
+  int64_t tile;
+  if (!e->ring->data) return;
+  if (e->ring->args->input[tensor].path != TMARING_LOAD_TILE) {
+    e->ring->data->copy(e->ring->self, copy->address, copy->offset, copy->bytes);
+  } else if (tmaring__ring_fill(e, copy->fill, &fill, &tile)) {
+    tmaring_tile_coordinates(&boxes->tile[tensor], tmaring__boxes_grid(boxes), &fill, (int32_t)copy->address, at);
+    e->ring->data->copy_box(e->ring->self, tensor, at, copy->offset);
+  }
 }
 
 void tmaring__ring_complete(tmaring__env *env, uint32_t stage, uint32_t index)
@@ -144,14 +197,18 @@ void tmaring__ring_complete(tmaring__env *env, uint32_t stage, uint32_t index)
   tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, stage);
   tmaring__copy *copies = tmaring__at_copy(env->ring, env->state, stage, 0);
   const tmaring__copy copy = copies[index];
+  const int async = goes_async(env->ring, &copy), awaited = async && async_among(env, stage, index) < s->arriving;
   env->actor = env->ring->issuer;
-  if (env->ring->data) env->ring->data->copy(env->ring->self, copy.address, copy.offset, copy.bytes);
+  move_data(env, &copy);
   for (uint32_t i = index; i + 1 < s->copies; ++i) copies[i] = copies[i + 1];
   s->copies -= 1;
   copies[s->copies].address = 0; /* a slot out of use must not tell states apart */
   copies[s->copies].offset = copies[s->copies].bytes = copies[s->copies].slot = copies[s->copies].fill = 0;
   s->flying[copy.slot] -= 1;
-  settle_full(env, tmaring__mbarrier_complete(&s->full, copy.bytes), "copy", stage, copy.fill);
+  if (!async) settle_full(env, tmaring__mbarrier_complete(&s->full, copy.bytes), "copy", stage, copy.fill);
+  if (!awaited) return;
+  s->arriving -= 1;
+  if (s->arriving == 0) arrive_lanes(env, stage, copy.fill);
 }
 
 void tmaring__role_done(tmaring__env *e, uint32_t stage, uint32_t fill)

@@ -52,6 +52,7 @@ void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_
   if (!tmaring__role_stage(e, "accumulate", stage, a->fills)) return;
   if (a->passes == 0 && !check_walk(e, "accumulate", fill, stage)) return;
   for (int32_t i = 0; i < e->ring->args->input_count; ++i) {
+    if (e->ring->args->input[i].path == TMARING_LOAD_DIRECT) continue; /* read where it lies */
     if (!check_slot(e, stage, a->fills, i)) return;
   }
   if (m->done_fill >= a->fills) {

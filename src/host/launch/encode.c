@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../base/detail.h"
+#include "../check/box.h"
 #include "../plan/extent.h"
 #include "../plan/variant.h"
 
@@ -190,20 +191,6 @@ static tmaring_status enter_device_rows(const int64_t *rows, tmaring_args *args)
   return TMARING_OK;
 }
 
-/* The dimension that follows the rows is as long as they are many. */
-static void enter_boxes(const tmaring_args *args, tmaring__boxes *boxes)
-{
-  for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
-    if ((boxes->used >> i & 1) == 0) continue;
-    const int output = i >= TMARING_TILED_OUTPUTS;
-    const tmaring_stream *stream = output ? &args->output[i - TMARING_TILED_OUTPUTS] : &args->input[i];
-    boxes->map[i].address = stream->base;
-    for (int32_t d = 0; d < boxes->map[i].rank; ++d) {
-      if (boxes->tile[i].follows[d] == TMARING_TILE_ROW) boxes->map[i].dims[d] = (uint64_t)args->walk.rows;
-    }
-  }
-}
-
 tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_params *params, tmaring_args *args,
                                tmaring__boxes *boxes)
 {
@@ -220,7 +207,7 @@ tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_pa
   TMARING__TRY(enter_scalars(plan, params->scalars, args));
   if (params->rows == 0 && args->column_output_count == 0) return TMARING_OK; /* data may be NULL: nothing is done */
   TMARING__TRY(enter_tensors(plan, params->data, args));
-  enter_boxes(args, boxes);
+  tmaring__boxes_enter(boxes, args);
   if (params->rows == 0) { /* there are no partial results to keep, and no tickets to claim */
     args->walk.order = TMARING_ORDER_CYCLIC;
     tmaring_walk_set_rows(&args->walk, 0);

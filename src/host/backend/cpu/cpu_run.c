@@ -10,6 +10,7 @@
 
 typedef struct cta {
   const tmaring_args *args;
+  const tmaring__boxes *boxes;
   tmaring__memory memory;
   tmaring__lanes lanes;
   uint64_t seed;
@@ -48,6 +49,23 @@ static int32_t ctas_of(const launch *run)
 static void data_copy(void *self, uint64_t address, uint32_t offset, uint32_t bytes)
 {
   tmaring__memory_copy(&((cta *)self)->memory, address, offset, bytes);
+}
+
+static void data_copy_box(void *self, int32_t tensor, const int32_t *coordinates, uint32_t offset)
+{
+  cta *c = self;
+  tmaring__memory_load_box(&c->memory, &c->boxes->map[tensor], coordinates, offset);
+}
+
+static void data_store_box(void *self, int32_t actor, int32_t tensor, const int32_t *coordinates, uint32_t offset)
+{
+  cta *c = self;
+  const tmaring_tensor_map_tiled *map = &c->boxes->map[TMARING_TILED_OUTPUTS + tensor];
+  if (c->random && tmaring__random_next(&c->seed) % 2) {
+    tmaring__memory_store_box(&c->memory, map, coordinates, offset);
+  } else {
+    tmaring__memory_store_box_late(&c->memory, actor, map, coordinates, offset);
+  }
 }
 
 static void data_poison(void *self, uint32_t offset, uint32_t bytes)
@@ -123,8 +141,10 @@ static uint32_t data_claim(void *self)
 }
 
 static const tmaring__data_calls data_calls = {.copy = data_copy,
+                                               .copy_box = data_copy_box,
                                                .poison = data_poison,
                                                .store = data_store,
+                                               .store_box = data_store_box,
                                                .store_edge = data_store_edge,
                                                .commit = data_commit,
                                                .drain = data_drain,
@@ -141,6 +161,7 @@ static tmaring_status make_cta(worker *w, const launch *run, int32_t rank)
   tmaring__ring *ring = &w->team.ring[rank];
   ring->self = c;
   c->args = run->args;
+  c->boxes = run->boxes;
   c->seed = w->seed + (uint64_t)rank;
   c->random = w->seed != TMARING__LAZY;
   TMARING__TRY(tmaring__memory_make(&c->memory, run->args->smem.total, ring->actors));
@@ -205,7 +226,9 @@ static tmaring_status memory_status(const worker *w)
 {
   int failed = 0;
   for (int32_t r = 0; r < w->team.count; ++r) failed |= w->cta[r].memory.failed;
-  return failed ? tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for stores; free some") : TMARING_OK;
+  return failed ? tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory for stores, or a tensor map that its "
+                                                      "check refuses; free some, or correct the map")
+                : TMARING_OK;
 }
 
 static tmaring_status run_in_turn(launch *run, uint64_t seed)

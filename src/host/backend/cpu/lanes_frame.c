@@ -52,3 +52,10 @@ unsigned char *tmaring__lanes_staged(const tmaring__lanes *l, const tmaring__lan
   return l->shared + l->args->smem.stages + f->stage * l->args->smem.stage_bytes + stream->slot +
          tmaring_run_row_offset(stream, f->fill, row);
 }
+
+const unsigned char *tmaring__lanes_source(const tmaring__lanes *l, const tmaring__lanes_frame *f,
+                                           const tmaring_stream *stream, int32_t row)
+{
+  if (stream->path != TMARING_LOAD_DIRECT) return tmaring__lanes_staged(l, f, stream, row);
+  return (const unsigned char *)(uintptr_t)tmaring_stream_address(stream, f->fill->row + row, f->fill->col);
+}

@@ -42,6 +42,10 @@ int tmaring__lanes_frame_step(const tmaring__lanes *l, tmaring__lanes_frame *f, 
 unsigned char *tmaring__lanes_staged(const tmaring__lanes *l, const tmaring__lanes_frame *f,
                                      const tmaring_stream *stream, int32_t row);
 
+/* First element of a row of an input: in its stage, or where it lies if it is read directly. */
+const unsigned char *tmaring__lanes_source(const tmaring__lanes *l, const tmaring__lanes_frame *f,
+                                           const tmaring_stream *stream, int32_t row);
+
 /* Number of the column that element i of a segment lies in. */
 static inline int32_t tmaring__lanes_col(const tmaring__lanes_frame *f, const tmaring__segment *s, int32_t i)
 {

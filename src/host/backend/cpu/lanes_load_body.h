@@ -9,7 +9,7 @@
 static void load_input(const tmaring__lanes *l, const frame *f, const tmaring_stream *stream, const segment *s,
                        REAL *to)
 {
-  LOAD(to + s->low, tmaring__lanes_staged(l, f, stream, s->row) + (size_t)(s->first + s->low) * stream->elem_bytes,
+  LOAD(to + s->low, tmaring__lanes_source(l, f, stream, s->row) + (size_t)(s->first + s->low) * stream->elem_bytes,
        stream->dtype, (size_t)(s->high - s->low));
 }
 
@@ -18,7 +18,7 @@ static void load_paired(const tmaring__lanes *l, const frame *f, const tmaring_s
                         int32_t which, REAL *to)
 {
   REAL both[2 * TMARING__STEP_ELEMS];
-  LOAD(both, tmaring__lanes_staged(l, f, stream, s->row) + (size_t)(s->first + s->low) * stream->elem_bytes,
+  LOAD(both, tmaring__lanes_source(l, f, stream, s->row) + (size_t)(s->first + s->low) * stream->elem_bytes,
        stream->dtype, 2 * (size_t)(s->high - s->low));
   for (int32_t i = s->low; i < s->high; ++i) to[i] = both[2 * (i - s->low) + which];
 }
@@ -106,7 +106,7 @@ static const unsigned char *gathered(const tmaring__lanes *l, const frame *f, co
   const REAL col = at - (REAL)first;
   if (row < 0 || !(col >= 0 && col < (REAL)cols) || col != (REAL)(int32_t)col) return NULL;
   if (shared) return (const unsigned char *)(uintptr_t)tmaring_stream_address(stream, f->fill->row + row, (int32_t)col);
-  return tmaring__lanes_staged(l, f, stream, row) + (size_t)col * stream->elem_bytes;
+  return tmaring__lanes_source(l, f, stream, row) + (size_t)col * stream->elem_bytes;
 }
 
 /* x[label]: the fill that holds the column has the value; none does where the label is no column. */

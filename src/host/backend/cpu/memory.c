@@ -7,13 +7,13 @@ tmaring_status tmaring__memory_make(tmaring__memory *memory, size_t bytes, int32
 {
   memset(memory, 0, sizeof *memory);
   memory->bytes = bytes;
-  memory->block = malloc(bytes + 128);
+  memory->block = malloc(bytes + 1024);
   memory->groups = calloc((size_t)actors, sizeof *memory->groups);
   if (!memory->block || !memory->groups) {
     return tmaring__fail(TMARING_ERROR_MEMORY, "cpu backend: got no memory, needs %zu bytes for a worker; free some",
                          bytes);
   }
-  memory->shared = (unsigned char *)(((uintptr_t)memory->block + 127) & ~(uintptr_t)127);
+  memory->shared = (unsigned char *)(((uintptr_t)memory->block + 1023) & ~(uintptr_t)1023);
   tmaring__memory_reset(memory, actors);
   return TMARING_OK;
 }
@@ -48,26 +48,66 @@ void tmaring__memory_store(tmaring__memory *memory, uint64_t address, uint32_t o
   memcpy((void *)(uintptr_t)address, memory->shared + offset, bytes);
 }
 
-void tmaring__memory_store_late(tmaring__memory *memory, int32_t actor, uint64_t address, uint32_t offset,
-                                uint32_t bytes)
+/* Room for one more of the actor's open group; NULL without memory. */
+static tmaring__late_store *add_late(tmaring__memory *memory, int32_t actor)
 {
-  tmaring__late_store *late;
+  tmaring__late_store *late = memory->late;
   if (memory->late_count == memory->late_capacity) {
     const size_t capacity = memory->late_capacity ? 2 * memory->late_capacity : 64;
     late = realloc(memory->late, capacity * sizeof *late);
     if (!late) {
       memory->failed = 1;
-      return;
+      return NULL;
     }
     memory->late = late;
     memory->late_capacity = capacity;
   }
-  late = &memory->late[memory->late_count++];
+  late += memory->late_count++;
+  memset(late, 0, sizeof *late);
+  late->group = memory->groups[actor];
+  late->actor = actor;
+  return late;
+}
+
+void tmaring__memory_store_late(tmaring__memory *memory, int32_t actor, uint64_t address, uint32_t offset,
+                                uint32_t bytes)
+{
+  tmaring__late_store *late = add_late(memory, actor);
+  if (!late) return;
   late->address = address;
   late->offset = offset;
   late->bytes = bytes;
-  late->group = memory->groups[actor];
-  late->actor = actor;
+}
+
+void tmaring__memory_load_box(tmaring__memory *memory, const tmaring_tensor_map_tiled *map, const int32_t *coordinate,
+                              uint32_t offset)
+{
+  if (tmaring_tensor_map_load(map, coordinate, memory->shared, offset) != TMARING_OK) memory->failed = 1;
+}
+
+void tmaring__memory_store_box(tmaring__memory *memory, const tmaring_tensor_map_tiled *map, const int32_t *coordinate,
+                               uint32_t offset)
+{
+  if (tmaring_tensor_map_store(map, coordinate, memory->shared, offset) != TMARING_OK) memory->failed = 1;
+}
+
+void tmaring__memory_store_box_late(tmaring__memory *memory, int32_t actor, const tmaring_tensor_map_tiled *map,
+                                    const int32_t *coordinate, uint32_t offset)
+{
+  tmaring__late_store *late = add_late(memory, actor);
+  if (!late) return;
+  late->map = map;
+  late->offset = offset;
+  memcpy(late->coordinate, coordinate, sizeof late->coordinate);
+}
+
+static void store_now(tmaring__memory *memory, const tmaring__late_store *late)
+{
+  if (late->map) {
+    tmaring__memory_store_box(memory, late->map, late->coordinate, late->offset);
+  } else {
+    tmaring__memory_store(memory, late->address, late->offset, late->bytes);
+  }
 }
 
 void tmaring__memory_commit(tmaring__memory *memory, int32_t actor)
@@ -82,7 +122,7 @@ void tmaring__memory_drain(tmaring__memory *memory, int32_t actor, uint32_t pend
   for (size_t i = 0; i < memory->late_count; ++i) {
     const tmaring__late_store *late = &memory->late[i];
     if (late->actor == actor && late->group < over) {
-      tmaring__memory_store(memory, late->address, late->offset, late->bytes);
+      store_now(memory, late);
     } else {
       memory->late[kept++] = *late;
     }
