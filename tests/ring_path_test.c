@@ -72,6 +72,19 @@ static void play_pairs(total *t, small_spec spec, int stages, int first_mode)
   }
 }
 
+/* Warp-specialized rings of two and three stages. */
+static void play_squads(total *t, small_spec spec)
+{
+  for (spec.stages = 2; spec.stages <= 3; ++spec.stages) {
+    for (spec.distance = 0; spec.distance < spec.stages; ++spec.distance) {
+      for (spec.staged = 0; spec.staged <= 1; ++spec.staged) {
+        spec.tiled_store = spec.staged && spec.path[1] == TMARING_LOAD_TILE;
+        for (spec.trips = 0; spec.trips <= 2 * spec.stages + 1; spec.trips += spec.stages) play(t, &spec);
+      }
+    }
+  }
+}
+
 static void report(const total *t, const char *name)
 {
   fprintf(stderr, "explored %-24s %6d rings %9llu states\n", name, t->rings, (unsigned long long)t->states);
@@ -148,6 +161,26 @@ Test(ring_path, release_by_every_thread, .timeout = 300)
   s.path[1] = TMARING_LOAD_TILE;
   play_stores(&t, s, 3, SMALL_WS);
   report(&t, "release by every thread");
+}
+
+/* Every pair of paths where two squads take fills in turn or share tiles; with tickets each squad has an end mark. */
+Test(ring_path, two_squads, .timeout = 300)
+{
+  total t = {0, 0};
+  small_spec s = base_spec();
+  s.squads = 2;
+  for (s.turns = 0; s.turns < 2; ++s.turns) {
+    for (int ticket = 0; ticket < 2; ++ticket) {
+      s.order = ticket ? TMARING_ORDER_TICKET : TMARING_ORDER_BLOCKED;
+      for (s.path[0] = 0; s.path[0] < PATHS; ++s.path[0]) {
+        s.path[1] = TMARING_LOAD_ASYNC;
+        play_squads(&t, s);
+        s.path[1] = TMARING_LOAD_TILE;
+        play_squads(&t, s);
+      }
+    }
+  }
+  report(&t, "two squads");
 }
 
 Test(ring_path, rows_shared_by_ctas, .timeout = 300)
