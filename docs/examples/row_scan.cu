@@ -89,7 +89,7 @@ static tmaring_args make_args(const float *x, float *y, int rows, int cols, int 
   a.abi_version = TMARING_ABI_VERSION;
   a.stages = stages;
   a.distance = stages - 1;
-  a.store_lag = tmaring_ring_store_lag(a.stages, a.distance);
+  a.store_lag = tmaring_ring_store_lag(a.stages, a.distance, 1);
   a.walk.cols = a.walk.piece_cols = cols;
   a.walk.workers = workers < rows ? workers : rows;
   a.walk.order = TMARING_ORDER_CYCLIC;

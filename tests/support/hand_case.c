@@ -199,7 +199,7 @@ void hand_make(hand_case *c, const hand_spec *spec)
   c->args.abi_version = TMARING_ABI_VERSION;
   c->args.stages = (uint32_t)spec->stages;
   c->args.distance = (uint32_t)spec->distance;
-  c->args.store_lag = tmaring_ring_store_lag(c->args.stages, c->args.distance);
+  c->args.store_lag = tmaring_ring_store_lag(c->args.stages, c->args.distance, 1);
   c->args.counter_address = (uint64_t)(uintptr_t)c->workspace;
   c->code.aligned = is_aligned(spec);
   c->code.staged = spec->staged > 0 && program->output_count > 0;

@@ -191,7 +191,7 @@ void lane_set_args(lane_case *c)
   a->abi_version = TMARING_ABI_VERSION;
   a->stages = (uint32_t)c->way.stages;
   a->distance = a->stages - 1;
-  a->store_lag = tmaring_ring_store_lag(a->stages, a->distance);
+  a->store_lag = tmaring_ring_store_lag(a->stages, a->distance, 1);
   set_code(c);
   set_walk(c);
   set_scope(c);

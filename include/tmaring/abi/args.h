@@ -36,7 +36,8 @@ TMARING_FN tmaring_u64 tmaring_vector_address(const tmaring_vector *v, tmaring_i
  *     16 S      tickets         8 * S     tile number handed from the producer to the consumers
  *     scratch   partial results 2 * TMARING_MAX_REDUCTIONS * consumer warps * 8   (cross-warp scopes only)
  *     vectors   [N] inputs that are kept in shared memory, each from a multiple of 16
- *     columns   accumulators of column reductions, [seats][column outputs][N rounded up to 8]; only where they fit
+ *     columns   accumulators of column reductions, [squads][seats][column outputs][N rounded up to 8]; only where they
+ *               fit
  *     stages    S * stage_bytes, from a multiple of 128: per stage a slot per input, then a slot per output that is
  *               staged apart from the input (in place: the output's slot is the input's) */
 typedef struct tmaring_smem {
@@ -116,7 +117,7 @@ TMARING_FN int tmaring_args_wide(const tmaring_args *a)
 
 /* Workspace: the counters of tickets, and from TMARING_PARTIALS_OFFSET the partial results of column reductions: per
  * column output `chunks * seats` rows of N (rounded up to 8) values, fp32 or double. A *seat* is a place for a row among
- * those that a CTA handles at a time; each seat has an accumulator of its own, so that who adds to it, and in which
+ * those that a squad (cta.h) handles at a time; a chunk is one squad's. Each seat has an accumulator of its own, so that who adds to it, and in which
  * order, depends on the rows of the chunk alone. A second kernel joins the rows of a column: strand j of
  * TMARING_COLUMN_STRANDS takes rows j, j + STRANDS, ... in this order; then strand j joins strand j + 8, 4, 2, 1. */
 #define TMARING_WORKSPACE_BYTES 16
@@ -125,7 +126,7 @@ TMARING_FN int tmaring_args_wide(const tmaring_args *a)
 
 TMARING_FN tmaring_i32 tmaring_column_seats(const tmaring_args *a)
 {
-  return tmaring_scope_at_a_time(&a->scope, tmaring_cta_consumer_warps(&a->cta));
+  return tmaring_scope_at_a_time(&a->scope, tmaring_cta_squad_warps(&a->cta));
 }
 
 /* Seat of a thread. */

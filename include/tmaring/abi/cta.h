@@ -15,7 +15,8 @@ typedef struct tmaring_cta {
   tmaring_i32 release;      /* tmaring_release */
   tmaring_i32 mode;         /* tmaring_mode */
   tmaring_i32 war;          /* tmaring_war; pipelined only */
-  tmaring_i32 squads;       /* groups of consumer warps that work on fills of their own: 1, or warp-specialized 2 */
+  tmaring_i32 squads;       /* groups of consumer warps that work on fills of their own: 0, 1: one group;
+                               warp-specialized also 2 */
   tmaring_i32 turns;        /* 0: squads share tiles, fill about; 1: they take tiles in turn (tmaring_turns) */
 } tmaring_cta;
 
@@ -37,10 +38,15 @@ TMARING_FN tmaring_i32 tmaring_cta_consumer_warps(const tmaring_cta *c)
   return tmaring_cta_consumer_threads(c) / 32;
 }
 
+TMARING_FN tmaring_i32 tmaring_cta_squads(const tmaring_cta *c)
+{
+  return c->squads > 1 ? c->squads : 1;
+}
+
 /* Consumer warps of one squad: those that a fill belongs to. Squad q has warps [q, q + 1) * squad_warps. */
 TMARING_FN tmaring_i32 tmaring_cta_squad_warps(const tmaring_cta *c)
 {
-  return tmaring_cta_consumer_warps(c) / c->squads;
+  return tmaring_cta_consumer_warps(c) / tmaring_cta_squads(c);
 }
 
 /* Extent of the whole block on an axis. */

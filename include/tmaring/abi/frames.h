@@ -18,7 +18,8 @@ typedef struct tmaring_issue_frame {
 /* Feeds the ring: one fill, or the end mark of a ticket walk, per run. */
 typedef struct tmaring_feed_frame {
   tmaring_u32 pc;
-  tmaring_i32 ended; /* tickets: the end mark is out */
+  tmaring_i32 ended; /* tickets: the end marks are out */
+  tmaring_i32 marks; /* how many of them are */
   tmaring_trip trip;
   tmaring_cursor at;
   tmaring_fill fill;
@@ -51,7 +52,10 @@ typedef struct tmaring_producer_frame {
 typedef struct tmaring_consumer_frame {
   tmaring_u32 pc;
   tmaring_u32 sync;
-  tmaring_u32 late; /* stores of mine that I have not released yet */
+  tmaring_u32 late;  /* stores of mine that I have not released yet */
+  tmaring_u32 turn;  /* two squads: fills left of this turn */
+  tmaring_i32 mixed; /* stages change hands: turns are passed */
+  tmaring_i32 waits; /* 1: the next fill begins a turn that another squad passes */
   tmaring_trip trip;
   tmaring_cursor at;
   tmaring_cursor late_at;
@@ -76,7 +80,8 @@ typedef struct tmaring_pipeline_frame {
   tmaring_feed_frame feed;
 } tmaring_pipeline_frame;
 
-/* Handed through a stage in place of a tile number: the tickets have run out. */
+/* Handed through a stage in place of a tile number: the tickets have run out. Each squad gets an end mark in a stage of
+ * its own, of which the last one has this number and those before lower ones. */
 #define TMARING_TICKET_END (-1LL)
 
 TMARING_FN int tmaring_uses_tickets(const tmaring_walk *w)
@@ -92,9 +97,91 @@ TMARING_FN int tmaring_feed_live(const tmaring_feed_frame *f, const tmaring_walk
 
 TMARING_FN void tmaring_feed_begin(tmaring_feed_frame *f, const tmaring_walk *w, tmaring_i32 worker)
 {
-  f->ended = 0;
+  f->ended = f->marks = 0;
   tmaring_trip_begin(&f->trip, w, worker);
   tmaring_cursor_init(&f->at);
+}
+
+/* ---- squads ----
+ *
+ * A squad's *turn* is a run of neighbouring fills that are its own: a tile where squads alternate, else the squad's part
+ * of one. Turns go around: fill k (from 0) belongs to squad k / turn % squads. Full barriers tell two phases apart, the
+ * last and the one before. A squad that comes to a stage after another squad's turn has not seen the phases between, so
+ * that it must know of them by other means: squads *pass the turn*, in a barrier of their own, once they have waited for
+ * the last full barrier of it. Where every stage is always the same squad's there is nothing to know. */
+
+/* Fills of a turn. */
+TMARING_FN tmaring_u32 tmaring_squad_turn(const tmaring_cta *c, const tmaring_walk *w)
+{
+  const tmaring_u32 fills = (tmaring_u32)tmaring_walk_fills_per_tile(w);
+  return c->turns ? fills : fills / (tmaring_u32)tmaring_cta_squads(c);
+}
+
+/* Fills from the last one of a squad's turn to the first of its next. */
+TMARING_FN tmaring_u32 tmaring_squad_gap(const tmaring_cta *c, const tmaring_walk *w)
+{
+  return (tmaring_u32)(tmaring_cta_squads(c) - 1) * tmaring_squad_turn(c, w) + 1;
+}
+
+/* 1 where a stage belongs now to one squad and now to another. */
+TMARING_FN int tmaring_squads_mix(const tmaring_args *a, const tmaring_walk *w)
+{
+  return a->stages % ((tmaring_u32)tmaring_cta_squads(&a->cta) * tmaring_squad_turn(&a->cta, w)) != 0;
+}
+
+/* Passes over the turns of `turns` other squads. */
+TMARING_FN void tmaring_squad_skip(tmaring_consumer_frame *f, const tmaring_args *a, const tmaring_walk *w,
+                                   tmaring_i32 turns)
+{
+  const tmaring_u32 fills = tmaring_squad_turn(&a->cta, w) * (tmaring_u32)turns;
+  f->turn = tmaring_squad_turn(&a->cta, w);
+  tmaring_cursor_skip(&f->at, fills, a->stages);
+  if (a->cta.turns) {
+    f->trip.tile += (tmaring_i64)turns * w->step;
+    f->trip.left -= turns;
+    return;
+  }
+  f->trip.part += (tmaring_i32)fills;
+  if (f->trip.part < tmaring_walk_fills_per_tile(w)) return;
+  f->trip.part -= tmaring_walk_fills_per_tile(w);
+  f->trip.tile += w->step;
+  f->trip.left -= 1;
+}
+
+/* Goes to the first fill of squad `squad`; the first turn of all is passed by nobody. */
+TMARING_FN void tmaring_squad_begin(tmaring_consumer_frame *f, const tmaring_args *a, const tmaring_walk *w,
+                                    tmaring_i32 squad)
+{
+  f->mixed = tmaring_squads_mix(a, w);
+  f->waits = f->mixed && squad > 0;
+  tmaring_squad_skip(f, a, w, squad);
+}
+
+/* Goes to the squad's next fill. */
+TMARING_FN void tmaring_squad_next(tmaring_consumer_frame *f, const tmaring_args *a, const tmaring_walk *w)
+{
+  tmaring_cursor_next(&f->at, a->stages);
+  tmaring_trip_next(&f->trip, w);
+  f->turn -= 1;
+  f->waits = f->mixed && f->turn == 0;
+  if (f->turn == 0) tmaring_squad_skip(f, a, w, tmaring_cta_squads(&a->cta) - 1);
+}
+
+/* 1 where this is the last fill of a turn and another squad's follows. With tickets that is known by the end marks:
+ * every squad comes to one. */
+TMARING_FN int tmaring_squad_passes(const tmaring_consumer_frame *f, const tmaring_walk *w)
+{
+  tmaring_trip next = f->trip;
+  if (!f->mixed || f->turn != 1) return 0;
+  if (tmaring_uses_tickets(w)) return f->trip.tile != TMARING_TICKET_END;
+  tmaring_trip_next(&next, w);
+  return tmaring_trip_live(&next, w);
+}
+
+/* 1 where a ticket is an end mark. */
+TMARING_FN int tmaring_is_end_mark(tmaring_i64 tile, tmaring_i32 squads)
+{
+  return squads > 1 ? tile <= TMARING_TICKET_END : tile == TMARING_TICKET_END;
 }
 
 /* Element phase of a fill's frame (scope.h) at row `j`: that of input 0, or of output 0 where nothing is read. */

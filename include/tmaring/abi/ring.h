@@ -44,6 +44,14 @@ TMARING_FN void tmaring_cursor_next(tmaring_cursor *c, tmaring_u32 stages)
   }
 }
 
+/* The same `fills` times over. */
+TMARING_FN void tmaring_cursor_skip(tmaring_cursor *c, tmaring_u32 fills, tmaring_u32 stages)
+{
+  const tmaring_u32 at = c->stage + fills, rounds = at / stages;
+  c->stage = at - rounds * stages;
+  c->parity ^= rounds & 1u;
+}
+
 /* The barriers' arrival counts follow from the roles, and from nothing else. */
 TMARING_FN tmaring_u32 tmaring_ring_full_count(tmaring_i32 async)
 {
@@ -52,9 +60,10 @@ TMARING_FN tmaring_u32 tmaring_ring_full_count(tmaring_i32 async)
   return async ? 1u + 32u : 1u;
 }
 
-TMARING_FN tmaring_u32 tmaring_ring_empty_count(tmaring_i32 release, tmaring_u32 consumer_warps)
+/* squad_warps: the consumer warps that a fill belongs to; with one squad, all of them. */
+TMARING_FN tmaring_u32 tmaring_ring_empty_count(tmaring_i32 release, tmaring_u32 squad_warps)
 {
-  return release == TMARING_RELEASE_THREAD ? consumer_warps * 32u : consumer_warps;
+  return release == TMARING_RELEASE_THREAD ? squad_warps * 32u : squad_warps;
 }
 
 /* Prefetch distance as the field writes it: [0, S-1], or negative for S + p. */
@@ -63,11 +72,12 @@ TMARING_FN tmaring_i32 tmaring_ring_distance(tmaring_i32 prefetch, tmaring_i32 s
   return prefetch < 0 ? stages + prefetch : prefetch;
 }
 
-/* Stores whose read of their stage may still be under way when a warp-specialized consumer releases: with a lead of
- * one fill there is no later fill to compute meanwhile, so the store is waited for at once. */
-TMARING_FN tmaring_u32 tmaring_ring_store_lag(tmaring_u32 stages, tmaring_u32 distance)
+/* Stores whose read of their stage may still be under way when a warp-specialized consumer releases: where the lead
+ * does not reach its next fill, `gap` fills on, there is nothing to compute meanwhile, so that the store is waited for
+ * at once. gap: 1 with one squad; with two tmaring_squad_gap. */
+TMARING_FN tmaring_u32 tmaring_ring_store_lag(tmaring_u32 stages, tmaring_u32 distance, tmaring_u32 gap)
 {
-  return stages >= 2 && distance >= 1 ? 1u : 0u;
+  return stages >= 2 && distance >= gap ? 1u : 0u;
 }
 
 #endif

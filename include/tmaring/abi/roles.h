@@ -28,7 +28,8 @@
  *   ROLE_WALK(e)                       const tmaring_walk *
  *   ROLE_INPUT(e, t) ROLE_OUTPUT(e, t) const tmaring_stream *; by default those of ROLE_ARGS
  *   ROLE_WORKER(e)                     worker
- *   ROLE_WARP(e) ROLE_UNIT(e)          linear index of the consumer warp; its unit
+ *   ROLE_WARP(e) ROLE_UNIT(e)          index of the consumer warp in its squad; its unit there
+ *   ROLE_SQUADS(e) ROLE_SQUAD(e)       squads of consumers; this warp's; by default 1 and 0
  *   ROLE_IS_ISSUER(e)                  pipelined: the thread that prefetches and stores; wide: its warp
  *   ROLE_IS_STORER(e)                  warp-specialized: the thread that stores for its unit
  *   ROLE_IS_GROUP(e)                   rows are shared by several warps
@@ -66,6 +67,7 @@
  *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
  *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
  *   ROLE_CLUSTER_SYNC(f, e)                              barrier of all CTAs of a cluster, by every thread
+ *   ROLE_TURN_WAIT(f, e)  ROLE_TURN_PASS(e)              two squads: until the other one has passed the turn; passes it
  *   ROLE_TICKET_PUT(e, stage, tile) ROLE_TICKET_GET(e, stage, tile) tile number through the stage
  *   ROLE_TICKET_CLAIM(e, tile)                           next tile number from the counter
  *   ROLE_ACCUMULATE(e, fill, stage, iteration, pass)     this warp's part of a pass over its rows
@@ -85,6 +87,13 @@
 #ifndef ROLE_INPUT
 #define ROLE_INPUT(e, t)  (&ROLE_ARGS(e)->input[t])
 #define ROLE_OUTPUT(e, t) (&ROLE_ARGS(e)->output[t])
+#endif
+
+#ifndef ROLE_SQUADS
+#define ROLE_SQUADS(e)       1
+#define ROLE_SQUAD(e)        0
+#define ROLE_TURN_WAIT(f, e) ((void)0)
+#define ROLE_TURN_PASS(e)    ((void)0)
 #endif
 
 #ifndef ROLE_IS_CLUSTER
@@ -201,14 +210,15 @@ ROLE_FN(tmaring_feed_run)(ROLE_ENV *e, tmaring_feed_frame *f)
   ROLE_BEGIN(f);
   if (tmaring_uses_tickets(ROLE_WALK(e)) && !tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
     ROLE_POINT(f);
-    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END);
+    ROLE_TICKET_PUT(e, f->at.stage, TMARING_TICKET_END - (ROLE_SQUADS(e) > 1 ? ROLE_SQUADS(e) - 1 - f->marks : 0));
     ROLE_POINT(f);
     ROLE_EXPECT(e, f->at.stage, 0);
     if (ROLE_HAS_ASYNC(e)) {
       ROLE_POINT(f);
       ROLE_ASYNC_ARRIVE(e, f->at.stage);
     }
-    f->ended = 1;
+    f->marks += 1;
+    f->ended = ROLE_SQUADS(e) == 1 || f->marks == ROLE_SQUADS(e);
   } else {
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
@@ -258,6 +268,7 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
   }
   tmaring_scope_unit_rows(&ROLE_ARGS(e)->scope, ROLE_UNIT(e), fill->rows, &first, &last);
   f->iterations = tmaring_scope_iterations(&ROLE_ARGS(e)->scope, last - first);
+  if (ROLE_SQUADS(e) > 1 && fill->rows == 0) f->iterations = 0; /* a part of a tile that reaches past the last row */
   for (f->iteration = 0; f->iteration < f->iterations; ++f->iteration) {
     f->pass_end = ROLE_HAS_PIECES(e) ? fill->pass + 1 : ROLE_PASSES(e);
     ROLE_UNROLL
@@ -325,7 +336,8 @@ ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fi
   ROLE_END(f);
 }
 
-/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. */
+/* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. A warp of two squads handles its squad's
+ * fills and passes over the others. There end marks are released as fills are: another one may need the stage. */
 ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
 {
   ROLE_BEGIN(f);
@@ -333,13 +345,23 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
   tmaring_cursor_init(&f->at);
   tmaring_cursor_init(&f->late_at);
   tmaring_trip_begin(&f->trip, ROLE_WALK(e), ROLE_WORKER(e));
+  if (ROLE_SQUADS(e) > 1) {
+    tmaring_squad_begin(f, ROLE_ARGS(e), ROLE_WALK(e), ROLE_SQUAD(e));
+  }
   while (tmaring_uses_tickets(ROLE_WALK(e)) || tmaring_trip_live(&f->trip, ROLE_WALK(e))) {
+    if (ROLE_SQUADS(e) > 1 && f->waits) {
+      ROLE_TURN_WAIT(f, e);
+    }
     ROLE_WAIT(f, ROLE_TRY_FULL(e, f->at.stage, f->at.parity), ROLE_BLOCK_FULL(e, f->at.stage, f->at.parity));
     if (tmaring_uses_tickets(ROLE_WALK(e))) {
       ROLE_POINT(f);
       ROLE_TICKET_GET(e, f->at.stage, &f->trip.tile);
-      if (f->trip.tile == TMARING_TICKET_END) break;
     }
+    if (ROLE_SQUADS(e) > 1 && tmaring_squad_passes(f, ROLE_WALK(e))) {
+      ROLE_POINT(f);
+      ROLE_TURN_PASS(e);
+    }
+    if (tmaring_uses_tickets(ROLE_WALK(e)) && tmaring_is_end_mark(f->trip.tile, ROLE_SQUADS(e))) break;
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
     if (ROLE_IS_STAGED(e)) {
@@ -360,12 +382,17 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
         }
         ROLE_POINT(f);
         ROLE_COMMIT(e);
+        if (ROLE_SQUADS(e) > 1 && f->late == 0) f->late_at = f->at;
         f->late += 1;
         if (f->late > ROLE_ARGS(e)->store_lag) {
           ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->store_lag);
           ROLE_POINT(f);
           ROLE_RELEASE_STORER(e, f->late_at.stage);
-          tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          if (ROLE_SQUADS(e) > 1) {
+            f->late_at = f->at;
+          } else {
+            tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
+          }
           f->late -= 1;
         }
       }
@@ -373,11 +400,23 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
       ROLE_POINT(f);
       ROLE_RELEASE(e, f->at.stage);
     }
-    tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
-    tmaring_trip_next(&f->trip, ROLE_WALK(e));
+    if (ROLE_SQUADS(e) > 1) {
+      tmaring_squad_next(f, ROLE_ARGS(e), ROLE_WALK(e));
+    } else {
+      tmaring_cursor_next(&f->at, ROLE_ARGS(e)->stages);
+      tmaring_trip_next(&f->trip, ROLE_WALK(e));
+    }
   }
   if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e)) { /* shared memory must outlive the last store's read */
     ROLE_WAIT_READ(f, e, 0);
+  }
+  if (ROLE_SQUADS(e) > 1 && tmaring_uses_tickets(ROLE_WALK(e))) {
+    if (ROLE_IS_STAGED(e) && ROLE_IS_STORER(e) && f->late > 0) {
+      ROLE_POINT(f);
+      ROLE_RELEASE_STORER(e, f->late_at.stage);
+    }
+    ROLE_POINT(f);
+    ROLE_RELEASE(e, f->at.stage);
   }
   ROLE_END(f);
 }

@@ -33,8 +33,12 @@ typedef enum tmaring_scope_kind {
 
 #define TMARING_MAX_VEC 8
 
-/* Units of a cross-warp scope have a named barrier each: 1 + unit. 0 is the CTA's, 15 ends the start-up. */
-#define TMARING_MAX_GROUP_UNITS 14
+/* Named barriers of a CTA. 0 is all its threads'. Units of a cross-warp scope have one each: 1 + unit, over all squads.
+ * With two squads, 13 and 14 pass turns. 15 ends the start-up. */
+#define TMARING_MAX_GROUP_UNITS       14
+#define TMARING_MAX_GROUP_UNITS_OF(q) ((q) > 1 ? 12 / (q) : TMARING_MAX_GROUP_UNITS) /* per squad, of q squads */
+#define TMARING_TURN_BARRIER          13u
+#define TMARING_START_BARRIER         15u
 
 typedef struct tmaring_scope {
   tmaring_i32 kind;          /* tmaring_scope_kind, never AUTO */

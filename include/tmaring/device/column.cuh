@@ -24,7 +24,8 @@ static __device__ __forceinline__ tmaring_column_place tmaring_column_at(E *e, c
 {
   const tmaring_args *a = &e->view;
   const tmaring_i32 seat = tmaring_column_seat(a, &e->seat);
-  const tmaring_i64 first = (tmaring_i64)(seat * a->column_output_count + output) * tmaring_column_stride(a);
+  const tmaring_i32 row = E::squads > 1 ? e->squad * tmaring_column_seats(a) + seat : seat;
+  const tmaring_i64 first = (tmaring_i64)(row * a->column_output_count + output) * tmaring_column_stride(a);
   tmaring_column_place place;
   place.staged = tmaring_shared + a->smem.columns + (tmaring_u32)first * sizeof(T);
   place.partial = reinterpret_cast<unsigned char *>(a->partials_address) +
@@ -151,14 +152,16 @@ static __device__ __forceinline__ tmaring_walk tmaring_columns_wait(const tmarin
   return args->rows_address ? tmaring_walk_of_rows(args) : args->walk;
 }
 
-/* A strand's share of the partial results of a column. Eight loads are under way at a time; past the end there is the
+/* A strand's share of the partial results of a column, of a kernel with that many squads. Eight loads are under way at a time; past the end there is the
  * identity, which changes nothing. */
-template <class OP>
+template <class OP, int SQUADS>
 static __device__ __forceinline__ typename OP::value tmaring_strand(const tmaring_args *args, const tmaring_walk *walk,
                                                                     int output, tmaring_i64 col)
 {
   typedef typename OP::value T;
-  const tmaring_i64 rows = tmaring_column_chunks(walk) * tmaring_column_seats(args);
+  const tmaring_i64 rows =
+      tmaring_column_chunks(walk) *
+      tmaring_scope_at_a_time(&args->scope, tmaring_cta_consumer_warps(&args->cta) / SQUADS); /* seats */
   const tmaring_i64 step = TMARING_COLUMN_STRANDS * tmaring_column_stride(args);
   const T *from = reinterpret_cast<const T *>(args->partials_address) + col +
                   (output * rows + threadIdx.y) * tmaring_column_stride(args);
@@ -173,7 +176,7 @@ static __device__ __forceinline__ typename OP::value tmaring_strand(const tmarin
 }
 
 /* Makes column output `output` of its partial results. */
-template <class OP, bool MEAN, int DTYPE>
+template <class OP, bool MEAN, int DTYPE, int SQUADS = 1>
 static __device__ __forceinline__ void tmaring_columns_finish(const tmaring_args *args, const tmaring_walk *walk,
                                                               int output)
 {
@@ -183,7 +186,7 @@ static __device__ __forceinline__ void tmaring_columns_finish(const tmaring_args
   const tmaring_i64 col = (tmaring_i64)blockIdx.x * 32 + lane;
   const bool inside = col < walk->cols;
   __syncthreads(); /* the previous output has been read */
-  strand[j][lane] = inside ? tmaring_strand<OP>(args, walk, output, col) : OP::identity();
+  strand[j][lane] = inside ? tmaring_strand<OP, SQUADS>(args, walk, output, col) : OP::identity();
   for (int half = TMARING_COLUMN_STRANDS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (j < half) strand[j][lane] = OP::join(strand[j][lane], strand[j + half][lane]);

@@ -224,6 +224,12 @@ TMARING_DEVICE void tmaring_named_barrier(tmaring_u32 id, tmaring_u32 threads)
   asm volatile("barrier.cta.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/* Arrives there, and goes on. */
+TMARING_DEVICE void tmaring_named_barrier_arrive(tmaring_u32 id, tmaring_u32 threads)
+{
+  asm volatile("barrier.cta.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 /* ---- clusters ---- */
 
 TMARING_DEVICE tmaring_u32 tmaring_cluster_rank(void)

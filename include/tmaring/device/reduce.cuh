@@ -264,7 +264,7 @@ static __device__ __forceinline__ typename OP::state tmaring_join_warps(E *e, in
 {
   typedef typename OP::value T;
   const int step = tmaring_cta_consumer_warps(&e->view.cta), count = e->view.scope.warps_per_row;
-  const T *from = tmaring_scratch<T>(e, flip, slot, e->seat.unit * count);
+  const T *from = tmaring_scratch<T>(e, flip, slot, e->cta_unit() * count);
   typename OP::state s = OP::get(from, step);
   if constexpr (OP::relative) {
     T top = s.top;

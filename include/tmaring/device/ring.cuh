@@ -16,6 +16,7 @@
  *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
  *     static constexpr bool kTiledStore = false; // staged results go by tensor maps
  *     static constexpr bool kGrid = false;       // fills are places in a grid (tile.h), not rows
+ *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h); may be left out where there is one
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
  *     // a pass over the rows that this thread shares in; the ends of a reduction; [M] results. F: const tmaring_fill *
@@ -97,16 +98,26 @@ template <bool TILED> struct tmaring_env_tiles {
 template <> struct tmaring_env_tiles<false> {
 };
 
+/* K::kSquads, or 1. */
+template <class K, class = void> struct tmaring_squads_of {
+  static constexpr int value = 1;
+};
+template <class K> struct tmaring_squads_of<K, decltype((void)K::kSquads)> {
+  static constexpr int value = K::kSquads;
+};
+
 /* What a thread knows about itself. */
 template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::second> {
   typedef K kernel_class;
+  static constexpr int squads = tmaring_squads_of<K>::value;
   const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
   tmaring_args view;        /* the same with K::specialise applied: constants fold, the rest stays in the parameter */
   tmaring_walk walk;        /* of the arguments, or cut anew from an M in device memory */
   K *kernel;
   tmaring_u32 smem; /* 32-bit address of tmaring_shared */
   tmaring_i32 worker, role, warp, lane;
-  tmaring_seat seat;
+  tmaring_i32 squad;    /* kernels of several squads: the one that this consumer belongs to */
+  tmaring_seat seat;    /* in its squad */
   tmaring_u64 waits[2]; /* debug kernels: waits at full and at empty that have ended, each in the order of the fills */
   bool issuer;          /* pipelined: feeds the ring and stores; wide kernels: its whole warp */
   bool storer;          /* warp-specialized: stores for its unit */
@@ -118,6 +129,16 @@ template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::seco
   __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const
   {
     return smem + view.smem.empty + 8 * stage;
+  }
+  /* Index of the warp in its squad. */
+  __device__ __forceinline__ tmaring_i32 squad_warp() const
+  {
+    return squads > 1 ? warp - squad * tmaring_cta_squad_warps(&view.cta) : warp;
+  }
+  /* Index of the unit among those of all squads. */
+  __device__ __forceinline__ tmaring_i32 cta_unit() const
+  {
+    return squads > 1 ? warp / view.scope.warps_per_row : seat.unit;
   }
   /* Offset of a stage in tmaring_shared. */
   __device__ __forceinline__ tmaring_u32 stage(tmaring_u32 s) const
@@ -419,6 +440,18 @@ static __device__ __forceinline__ void tmaring_columns_end(tmaring_env<K> *e, co
   if constexpr (K::kColumns) e->kernel->columns_end(e, fill);
 }
 
+/* A turn is passed in a barrier of the squad that waits for it, which takes the threads of both. */
+template <class E> static __device__ __forceinline__ void tmaring_turn_wait(E *e)
+{
+  tmaring_named_barrier(TMARING_TURN_BARRIER + (tmaring_u32)e->squad,
+                        64u * (tmaring_u32)tmaring_cta_squad_warps(&e->view.cta));
+}
+template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e)
+{
+  tmaring_named_barrier_arrive(TMARING_TURN_BARRIER + (e->squad + 1 < E::squads ? (tmaring_u32)e->squad + 1 : 0u),
+                               64u * (tmaring_u32)tmaring_cta_squad_warps(&e->view.cta));
+}
+
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
 
 #define ROLE_FN(name)             template <class TMARING_E> static __device__ __forceinline__ void name
@@ -434,8 +467,10 @@ static __device__ __forceinline__ void tmaring_columns_end(tmaring_env<K> *e, co
 #define ROLE_INPUT(e, t)          TMARING_STREAM_AT(TMARING_E::kernel_class::kInputs, (e)->view.input, (e)->args->input, t)
 #define ROLE_OUTPUT(e, t)         TMARING_STREAM_AT(TMARING_E::kernel_class::kOutputs, (e)->view.output, (e)->args->output, t)
 #define ROLE_WORKER(e)            ((e)->worker)
-#define ROLE_WARP(e)              ((e)->warp)
+#define ROLE_WARP(e)              ((e)->squad_warp())
 #define ROLE_UNIT(e)              ((e)->seat.unit)
+#define ROLE_SQUADS(e)            (TMARING_E::squads)
+#define ROLE_SQUAD(e)             ((e)->squad)
 #define ROLE_IS_ISSUER(e)         ((e)->issuer)
 #define ROLE_IS_STORER(e)         ((e)->storer)
 #define ROLE_KERNEL(e)            (*(e)->kernel)
@@ -485,7 +520,9 @@ static __device__ __forceinline__ void tmaring_columns_end(tmaring_env<K> *e, co
 #define ROLE_RELEASE_STORER(e, s)         tmaring_mbarrier_arrive((e)->empty(s))
 #define ROLE_WARP_SYNC(e)                 __syncwarp()
 #define ROLE_GROUP_SYNC(f, e)                                                                                          \
-  tmaring_named_barrier(1u + (tmaring_u32)(e)->seat.unit, 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
+  tmaring_named_barrier(1u + (tmaring_u32)(e)->cta_unit(), 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
+#define ROLE_TURN_WAIT(f, e)                         tmaring_turn_wait(e)
+#define ROLE_TURN_PASS(e)                            tmaring_turn_pass(e)
 #define ROLE_CTA_SYNC(f, e)                          __syncthreads()
 #define ROLE_CLUSTER_SYNC(f, e)                      tmaring_cluster_sync()
 #define ROLE_TICKET_PUT(e, s, tile)                  TMARING_BY_ONE(e, *(e)->ticket(s) = (tile))
@@ -507,7 +544,7 @@ static __device__ __forceinline__ void tmaring_columns_end(tmaring_env<K> *e, co
  * stage would take turns, and slower ones. */
 template <class TMARING_E> static __device__ __forceinline__ void tmaring_ring_init(TMARING_E *e)
 {
-  const tmaring_u32 warps = (tmaring_u32)tmaring_cta_consumer_warps(&e->view.cta);
+  const tmaring_u32 warps = (tmaring_u32)tmaring_cta_squad_warps(&e->view.cta);
   const tmaring_u32 releases = tmaring_ring_empty_count(e->view.cta.release, warps);
 #pragma unroll 4
   for (tmaring_u32 s = 0; s < e->view.stages; ++s) {
@@ -537,6 +574,7 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   if (K::kDebug) e->waits[0] = e->waits[1] = 0;
   e->view = *args;
   K::specialise(&e->view);
+  e->view.cta.squads = tmaring_env<K>::squads;
   e->walk = e->view.walk;
   e->kernel = kernel;
   asm volatile("mov.u32 %0, %1;"
@@ -550,7 +588,8 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   e->role = thread.role;
   e->warp = thread.index / 32;
   e->lane = thread.index % 32;
-  e->seat = tmaring_scope_seat(&e->view.scope, e->warp, e->lane);
+  e->squad = tmaring_env<K>::squads > 1 ? e->warp / tmaring_cta_squad_warps(&e->view.cta) : 0;
+  e->seat = tmaring_scope_seat(&e->view.scope, e->squad_warp(), e->lane);
   const bool leader = thread.role == TMARING_ROLE_CONSUMER && e->lane == 0;
   e->issuer = (leader || (tmaring_paths<K>::wide && thread.role == TMARING_ROLE_CONSUMER)) && e->warp == 0;
   e->storer = leader && e->seat.member == 0;
@@ -558,12 +597,11 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
 
 /* Ends the start-up of a warp-specialized CTA. The producer has initialised the barriers and goes on at once: its first
  * loads wait for nobody. Consumers wait for that, and for one another's part of begin(). */
-#define TMARING_START_BARRIER 15u
 
 template <class E> static __device__ __forceinline__ void tmaring_start_arrive(E *e)
 {
   const tmaring_u32 threads = 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->view.cta);
-  asm volatile("barrier.cta.arrive %0, %1;" ::"r"(TMARING_START_BARRIER), "r"(threads) : "memory");
+  tmaring_named_barrier_arrive(TMARING_START_BARRIER, threads);
 }
 
 template <class E> static __device__ __forceinline__ void tmaring_start_wait(E *e)

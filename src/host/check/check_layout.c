@@ -7,8 +7,8 @@
 
 static tmaring_status check_roles(const tmaring_args *a, const tmaring__code *code)
 {
-  const int32_t fault = tmaring_cta_fault(&a->cta), warps = tmaring_cta_consumer_warps(&a->cta);
-  const uint32_t lag = tmaring_ring_store_lag(a->stages, a->distance);
+  const int32_t fault = tmaring_cta_fault(&a->cta), warps = tmaring_cta_squad_warps(&a->cta);
+  const uint32_t lag = tmaring_ring_store_lag(a->stages, a->distance, tmaring_squad_gap(&a->cta, &a->walk));
   if (fault) REFUSE("cta: the warp of thread %d mixes roles; roles go by whole warps", fault - 1);
   if (a->cta.mode != code->mode) REFUSE("code.mode: got %d, the CTA has %d; they must agree", code->mode, a->cta.mode);
   if (a->stages < 1 || a->stages > TMARING_MAX_STAGES)
@@ -23,18 +23,37 @@ static tmaring_status check_roles(const tmaring_args *a, const tmaring__code *co
   return TMARING_OK;
 }
 
+/* Squads: whole ones, each with fills of its own. */
+static tmaring_status check_squads(const tmaring_args *a, const tmaring__code *code)
+{
+  const int32_t squads = tmaring_cta_squads(&a->cta), kernel = code->squads > 1 ? code->squads : 1;
+  if (squads != kernel) REFUSE("cta.squads: got %d, the kernel has %d", squads, kernel);
+  if (squads == 1) return TMARING_OK;
+  if (squads > 2 || a->cta.mode != TMARING_MODE_WARP_SPECIALIZED || tmaring_cta_consumer_warps(&a->cta) % squads != 0)
+    REFUSE("cta.squads: got %d of %d consumer warps, needs 2 of as many warps each, and a producer", squads,
+           tmaring_cta_consumer_warps(&a->cta));
+  if (!a->cta.turns && a->walk.chunk != squads)
+    REFUSE("walk.chunk: got %d, squads that share tiles need %d fills of rows in each", a->walk.chunk, squads);
+  if (!a->cta.turns && a->column_output_count > 0)
+    REFUSE("cta.turns: squads that reduce columns take tiles in turn, a chunk is one squad's");
+  if (tmaring_uses_tickets(&a->walk) && tmaring_squad_turn(&a->cta, &a->walk) != 1)
+    REFUSE("walk.order: got tickets and turns of %u fills; an end mark takes one",
+           tmaring_squad_turn(&a->cta, &a->walk));
+  return TMARING_OK;
+}
+
 static tmaring_status check_units(const tmaring_args *a, const tmaring__code *code)
 {
   const tmaring_scope *s = &a->scope;
-  const int32_t warps = tmaring_cta_consumer_warps(&a->cta),
-                units = s->warps_per_row > 0 ? warps / s->warps_per_row : 0;
+  const int32_t warps = tmaring_cta_squad_warps(&a->cta), units = s->warps_per_row > 0 ? warps / s->warps_per_row : 0,
+                most = TMARING_MAX_GROUP_UNITS_OF(a->cta.squads);
   const int32_t rows = a->walk.tile_rows;
   if (units < 1 || warps % s->warps_per_row != 0) {
     REFUSE("warps_per_row: got %d, needs a divisor of %d consumer warps", s->warps_per_row, warps);
   }
-  if (s->warps_per_row > 1 && (!code->group || s->lanes_log2 != 5 || units > TMARING_MAX_GROUP_UNITS)) {
+  if (s->warps_per_row > 1 && (!code->group || s->lanes_log2 != 5 || units > most)) {
     REFUSE("scope: got %d units of %d warps, needs a group kernel, whole warps and at most %d units", units,
-           s->warps_per_row, TMARING_MAX_GROUP_UNITS);
+           s->warps_per_row, most);
   }
   if (s->lanes_log2 < 0 || s->lanes_log2 > 5) REFUSE("lanes_log2: got %d, needs 0 to 5", s->lanes_log2);
   if (s->kind != TMARING_SCOPE_FLAT && (int64_t)units * s->unit_rows < rows) {
@@ -48,7 +67,7 @@ static tmaring_status check_scope(const tmaring_args *a, const tmaring__code *co
   const tmaring_scope *s = &a->scope;
   const int64_t elems = (int64_t)a->walk.tile_rows * (a->walk.pieces > 1 ? a->walk.piece_cols : a->walk.cols);
   const int64_t held =
-      (int64_t)tmaring_cta_consumer_warps(&a->cta) * s->chunk_vecs * s->vec - (code->aligned ? 0 : s->vec - 1);
+      (int64_t)tmaring_cta_squad_warps(&a->cta) * s->chunk_vecs * s->vec - (code->aligned ? 0 : s->vec - 1);
   if (s->vec != code->vec || (s->vec != 2 && s->vec != 4 && s->vec != 8))
     REFUSE("vec: got %d, the kernel has %d; needs 2, 4 or 8", s->vec, code->vec);
   if (s->fixed != code->fixed) REFUSE("scope.fixed: got %d, the kernel has %d", s->fixed, code->fixed);
@@ -123,8 +142,10 @@ static tmaring_status check_columns(const tmaring_args *a, const tmaring__code *
 {
   const tmaring_smem *m = &a->smem;
   const int64_t row = tmaring_column_stride(a) * (code->wide ? 8 : 4);
-  const uint64_t bytes = (uint64_t)(tmaring_column_seats(a) * a->column_output_count * row);
-  if (a->walk.chunk < 1 || (a->walk.chunk > 1 && a->column_output_count == 0))
+  const uint64_t bytes =
+      (uint64_t)(tmaring_cta_squads(&a->cta) * tmaring_column_seats(a) * a->column_output_count * row);
+  const int shared_tiles = tmaring_cta_squads(&a->cta) > 1 && !a->cta.turns;
+  if (a->walk.chunk < 1 || (a->walk.chunk > 1 && a->column_output_count == 0 && !shared_tiles))
     REFUSE("walk.chunk: got %d, needs 1 where no column is reduced", a->walk.chunk);
   if (a->column_output_count == 0) return TMARING_OK;
   if (!a->scope.fixed || a->scope.kind == TMARING_SCOPE_FLAT)
@@ -281,6 +302,7 @@ tmaring_status tmaring__check_layout(const tmaring_args *args, const tmaring__co
     REFUSE("abi_version: got %u, needs %d", args->abi_version, TMARING_ABI_VERSION);
   }
   TMARING__TRY(check_roles(args, code));
+  TMARING__TRY(check_squads(args, code));
   TMARING__TRY(check_units(args, code));
   TMARING__TRY(check_scope(args, code, program));
   TMARING__TRY(check_groups(args, program));

@@ -59,7 +59,8 @@ int tmaring__role_reusable(tmaring__env *e, tmaring__fault_kind kind, const char
   const uint32_t stages = (uint32_t)e->ring->stages;
   const uint32_t *clock = tmaring__env_clock(e);
   if (fill <= stages) return 1;
-  for (int32_t w = 0; w < e->ring->warps; ++w) {
+  const int32_t first = tmaring__squad_of_fill(e->ring, fill - stages) * e->ring->squad_warps;
+  for (int32_t w = first; w < first + e->ring->squad_warps; ++w) {
     const tmaring__mark *m = tmaring__at_mark(e->ring, e->state, stage, w);
     if (m->done_fill == fill - stages && m->done_epoch <= clock[w]) continue;
     tmaring__ring_fault(e, kind, primitive, stage, fill, "warp %d %s fill %u, which lies there", w,
@@ -240,7 +241,8 @@ void tmaring__role_store_range(const tmaring__env *e, const tmaring_fill *fill, 
   if (tmaring__ring_pipelined(r)) {
     tmaring_store_all(range, r->args, fill);
   } else {
-    tmaring_store_unit(range, r->args, fill, e->actor / r->args->scope.warps_per_row, e->actor, !r->code->aligned);
+    const int32_t warp = tmaring__squad_warp(r, e->actor);
+    tmaring_store_unit(range, r->args, fill, warp / r->args->scope.warps_per_row, warp, !r->code->aligned);
   }
 }
 
@@ -248,8 +250,9 @@ void tmaring__role_store_range(const tmaring__env *e, const tmaring_fill *fill, 
 static int takes_part(const tmaring__env *e, const tmaring_fill *fill, int32_t w)
 {
   const tmaring_args *a = e->ring->args;
+  const int32_t warp = tmaring__squad_warp(e->ring, w);
   tmaring_store_frame part;
-  tmaring_store_unit(&part, a, fill, w / a->scope.warps_per_row, w, !e->ring->code->aligned);
+  tmaring_store_unit(&part, a, fill, warp / a->scope.warps_per_row, warp, !e->ring->code->aligned);
   return part.first < part.last;
 }
 

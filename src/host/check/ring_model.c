@@ -73,6 +73,12 @@ static tmaring_status check_shape(const tmaring__ring *r)
                            input ? "input" : "output", i);
     }
   }
+  if (r->squads > 1 && (tmaring__ring_pipelined(r) || r->warps % (r->squads * a->scope.warps_per_row) != 0)) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "cta: got %d squads of %d consumer warps, needs a producer and whole squads of whole units; "
+                         "correct the plan",
+                         r->squads, r->warps);
+  }
   return TMARING_OK;
 }
 
@@ -122,7 +128,7 @@ static size_t place(size_t *end, size_t bytes)
 
 static void lay_out(tmaring__ring *r)
 {
-  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)r->units + 2;
+  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)(r->units + 2 + r->squads);
   size_t end = sizeof(tmaring__ring_state);
   r->at_stage = place(&end, stages * sizeof(tmaring__stage_state));
   r->at_mark = place(&end, stages * actors * sizeof(tmaring__mark));
@@ -139,7 +145,10 @@ tmaring_status tmaring__ring_prepare(tmaring__ring *ring)
 {
   const tmaring_args *a = ring->args;
   ring->warps = tmaring_cta_consumer_warps(&a->cta);
+  ring->squads = tmaring_cta_squads(&a->cta);
   TMARING__TRY(check_shape(ring));
+  ring->squad_warps = ring->warps / ring->squads;
+  ring->turn = tmaring_squad_turn(&a->cta, &ring->walk);
   ring->stages = (int32_t)a->stages;
   ring->actors = ring->warps + (tmaring__ring_pipelined(ring) ? 0 : 1);
   ring->issuer = tmaring__ring_pipelined(ring) ? 0 : ring->warps;
@@ -164,7 +173,7 @@ static void init_barrier(tmaring__env *e, tmaring__mbarrier *barrier, const char
 void tmaring__role_init(tmaring__env *e)
 {
   const tmaring__ring *r = e->ring;
-  const uint32_t empty = tmaring_ring_empty_count(r->args->cta.release, (uint32_t)r->warps);
+  const uint32_t empty = tmaring_ring_empty_count(r->args->cta.release, (uint32_t)r->squad_warps);
   for (uint32_t i = 0; i < (uint32_t)r->stages; ++i) {
     tmaring__stage_state *stage = tmaring__at_stage(r, e->state, i);
     init_barrier(e, &stage->full, "init full", i, tmaring_ring_full_count(r->async));
@@ -238,7 +247,7 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
   *tile = tmaring_walk_first(w, env->ring->worker) + (int64_t)((number - 1) / (uint32_t)per_tile) * w->step;
   if (tmaring_uses_tickets(w)) {
     const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, tmaring__ring_stage_of(env->ring, number));
-    if (s->ticket_fill != number || s->ticket_tile == TMARING_TICKET_END) return 0;
+    if (s->ticket_fill != number || s->ticket_tile <= TMARING_TICKET_END) return 0;
     *tile = s->ticket_tile;
     part = s->ticket_part;
   } else if (number < 1 || number > fills_due(env)) {
@@ -252,7 +261,8 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
 static const char *wait_name(uint32_t wait)
 {
   static const char *const name[] = {
-      "nothing", "full", "empty", "the barrier of its unit", "the barrier of the CTA", "the barrier of the cluster"};
+      "nothing", "full", "empty", "the barrier of its unit", "the barrier of the CTA", "the barrier of the cluster",
+      "its turn"};
   return name[wait];
 }
 
@@ -281,7 +291,7 @@ void tmaring__ring_deadlock(tmaring__env *env)
     if (a->finished) continue;
     env->actor = i;
     stage = a->wait_stage;
-    fill = a->wait == TMARING__WAIT_EMPTY ? a->freed + 1 : a->fills + 1;
+    fill = a->wait == TMARING__WAIT_EMPTY ? a->freed + 1 : tmaring__next_fill(env);
     if (a->wait == TMARING__WAIT_FULL || a->wait == TMARING__WAIT_EMPTY) add_wait(env, a, &named, text, sizeof text);
   }
   tmaring__ring_fault(env, TMARING__FAULT_DEADLOCK, wait_name(tmaring__env_actor(env)->wait), stage, fill,
@@ -301,20 +311,29 @@ static void end_of_stage(tmaring__env *e, uint32_t stage)
   }
 }
 
+/* Of the first `fills` fills, those of the actor's squad. */
+static uint32_t own_fills(const tmaring__env *e, uint32_t fills)
+{
+  const uint32_t turn = e->ring->turn, round = turn * (uint32_t)e->ring->squads;
+  const uint32_t rest = fills % round, before = turn * (uint32_t)tmaring__env_squad(e);
+  const uint32_t own = rest > before ? rest - before : 0;
+  return fills / round * turn + (own < turn ? own : turn);
+}
+
 static void end_of_actor(tmaring__env *e)
 {
   const tmaring__actor *a = tmaring__env_actor(e);
-  const int64_t due = fills_due(e);
   const uint32_t stage = a->fills ? tmaring__ring_stage_of(e->ring, a->fills) : 0;
   if (e->actor >= e->ring->warps) return;
   tmaring__role_close_fill(e);
-  if (a->fills != due) {
-    tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills, "handled %u fills, the walk has %lld",
-                        a->fills, (long long)due);
+  const uint32_t due = own_fills(e, (uint32_t)fills_due(e)), done = own_fills(e, a->fills) - a->ended;
+  if (done != due) {
+    tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills, "handled %u fills, the walk has %u", done,
+                        due);
   }
-  if (tmaring__ring_storer(e->ring, e->actor) && (a->commits != a->fills || a->stored > 0)) {
+  if (tmaring__ring_storer(e->ring, e->actor) && (a->commits != done || a->stored > 0)) {
     tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "end", stage, a->fills,
-                        "closed %u groups of stores for %u fills, %llu bytes in no group", a->commits, a->fills,
+                        "closed %u groups of stores for %u fills, %llu bytes in no group", a->commits, done,
                         (unsigned long long)a->stored);
   }
 }

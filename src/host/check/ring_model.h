@@ -114,6 +114,8 @@ typedef struct tmaring__ring {
   int32_t stages, warps, actors, issuer, units; /* warps: consumers; issuer: actor that feeds the ring */
   int32_t loads;                                /* inputs that have a slot */
   int32_t async, wide;                          /* some input goes by cp.async; or by that or ordinary loads */
+  int32_t squads, squad_warps;
+  uint32_t turn; /* fills of a squad's turn */
   int32_t slot_count;
   int32_t output_slot[TMARING_MAX_STREAMS]; /* in place: the input's slot */
   uint32_t output_slots;                    /* as a mask */
@@ -123,10 +125,10 @@ typedef struct tmaring__ring {
 
 /* The changing side: this header, then arrays at the offsets above. Fills are counted from 1 in the tags; 0 is none. */
 typedef struct tmaring__ring_state {
-  uint32_t issued;   /* fills expected so far, the end mark of the tickets included */
+  uint32_t issued;   /* fills expected so far, the end marks of the tickets included */
   uint32_t released; /* phases of all empty barriers that have ended */
   uint32_t tickets;  /* claimed; tags only */
-  uint32_t ended;    /* end mark put */
+  uint32_t ended;    /* end marks put */
 } tmaring__ring_state;
 
 typedef struct tmaring__stage_state {
@@ -176,7 +178,8 @@ typedef enum tmaring__wait_kind {
   TMARING__WAIT_EMPTY,
   TMARING__WAIT_GROUP,
   TMARING__WAIT_CTA,
-  TMARING__WAIT_CLUSTER
+  TMARING__WAIT_CLUSTER,
+  TMARING__WAIT_TURN
 } tmaring__wait_kind;
 
 /* A warp's accumulators of column reductions, in the course of a tile. */
@@ -196,7 +199,8 @@ typedef struct tmaring__actor {
   int64_t tile;      /* its raw tile */
   uint32_t known;    /* 1: these two hold */
   uint32_t finished;
-  uint32_t fills; /* full waits passed: the current fill's number, from 1 */
+  uint32_t fills; /* the current fill's number, from 1: that of the last full wait passed */
+  uint32_t ended; /* 1: it is an end mark */
   uint32_t freed; /* empty waits passed */
   uint32_t wait, wait_stage, wait_parity;
   uint32_t passes, row_stores; /* of the current fill */
@@ -277,7 +281,7 @@ static inline uint32_t *tmaring__at_clock(const tmaring__ring *r, tmaring__ring_
 }
 
 /* What a barrier carries: `ended` 1: out of its last ended phase; 0: what arrivals have brought so far. Barriers: full
- * and empty per stage, then units, then the CTA, then the cluster. */
+ * and empty per stage, then units, then the CTA, then the cluster, then the turns of squads. */
 static inline uint32_t *tmaring__at_barrier(const tmaring__ring *r, tmaring__ring_state *s, uint32_t barrier, int ended)
 {
   return (uint32_t *)(void *)((char *)s + r->at_barrier) + (size_t)(2 * barrier + (ended != 0)) * (size_t)r->actors;

@@ -48,6 +48,10 @@ uint32_t tmaring__role_arrive_cluster(tmaring__env *e);
 int tmaring__role_passed_group(tmaring__env *e, uint32_t generation);
 int tmaring__role_passed_cta(tmaring__env *e, uint32_t generation);
 int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation);
+/* The turn of the actor's squad; and a squad's arrival at the next one's. */
+uint32_t tmaring__role_arrive_turn(tmaring__env *e);
+int tmaring__role_passed_turn(tmaring__env *e, uint32_t generation);
+void tmaring__role_pass_turn(tmaring__env *e);
 
 void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                         uint32_t bytes);
@@ -115,6 +119,32 @@ static inline int tmaring__ring_storer(const tmaring__ring *r, int32_t actor)
 static inline uint32_t tmaring__ring_stage_of(const tmaring__ring *r, uint32_t fill)
 {
   return (fill - 1) % (uint32_t)r->stages;
+}
+
+/* Squads: a consumer's, its index there, and who a fill (from 1) belongs to. */
+static inline int32_t tmaring__env_squad(const tmaring__env *e)
+{
+  return e->actor / e->ring->squad_warps;
+}
+
+static inline int32_t tmaring__squad_warp(const tmaring__ring *r, int32_t actor)
+{
+  return actor % r->squad_warps;
+}
+
+static inline int32_t tmaring__squad_of_fill(const tmaring__ring *r, uint32_t fill)
+{
+  return (int32_t)((fill - 1) / r->turn % (uint32_t)r->squads);
+}
+
+/* Number of the fill that a consumer handles after its current one. */
+static inline uint32_t tmaring__next_fill(const tmaring__env *e)
+{
+  const tmaring__ring *r = e->ring;
+  const uint32_t fill = tmaring__env_actor(e)->fills, others = r->turn * (uint32_t)(r->squads - 1);
+  if (r->squads == 1) return fill + 1;
+  if (fill == 0) return r->turn * (uint32_t)tmaring__env_squad(e) + 1;
+  return fill % r->turn ? fill + 1 : fill + others + 1;
 }
 
 /* 1 where all roles of the CTA have ended. */

@@ -76,11 +76,11 @@ int tmaring__role_try_full(tmaring__env *e, uint32_t stage, uint32_t parity)
 {
   tmaring__actor *a = tmaring__env_actor(e);
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
-  if (!tmaring__role_stage(e, "wait full", stage, a->fills + 1)) return 0;
+  if (!tmaring__role_stage(e, "wait full", stage, tmaring__next_fill(e))) return 0;
   if (!tmaring__mbarrier_test(&s->full, parity)) return blocked(e, TMARING__WAIT_FULL, stage, parity);
   tmaring__role_close_fill(e);
   tmaring__at_mark(e->ring, e->state, stage, e->actor)->phases = s->full.phase;
-  a->fills += 1;
+  a->fills = tmaring__next_fill(e);
   a->passes = 0;
   a->row_stores = 0;
   a->known = (uint32_t)tmaring__ring_fill(e, a->fills, &a->fill, &a->tile);
@@ -266,10 +266,21 @@ void tmaring__role_release_others(tmaring__env *e, uint32_t stage)
   arrive_empty(e, "release", stage, fill, owed(e) - (storer ? 1u : 0u));
 }
 
+/* The first fill of a stage, after fill `done`, that belongs to the actor's squad; turns repeat. */
+static uint32_t next_in_stage(const tmaring__env *e, uint32_t stage, uint32_t done)
+{
+  const tmaring__ring *r = e->ring;
+  uint32_t fill = done ? done + (uint32_t)r->stages : stage + 1;
+  for (uint32_t i = r->turn * (uint32_t)r->squads; i > 1 && tmaring__squad_of_fill(r, fill) != tmaring__env_squad(e);
+       --i)
+    fill += (uint32_t)r->stages;
+  return fill;
+}
+
 void tmaring__role_release_storer(tmaring__env *e, uint32_t stage)
 {
   const tmaring__mark *m = tmaring__at_mark(e->ring, e->state, stage, e->actor);
-  const uint32_t fill = m->done_fill ? m->done_fill + (uint32_t)e->ring->stages : stage + 1;
+  const uint32_t fill = next_in_stage(e, stage, m->done_fill);
   tmaring__env_spend(e);
   if (fill > tmaring__env_actor(e)->fills) {
     tmaring__ring_fault(e, TMARING__FAULT_ARRIVAL, "release", stage, fill,
@@ -300,6 +311,28 @@ static int passed_sync(tmaring__env *e, int32_t index, tmaring__wait_kind wait, 
   tmaring__actor *a = tmaring__env_actor(e);
   if (tmaring__at_sync(e->ring, e->state, index)->generation == generation) return note_wait(a, wait, 0, 0);
   return passed(e, a, sync_index(e->ring, index));
+}
+
+/* Index of the barrier in which a squad is passed its turn; it takes both squads. */
+static int32_t turn_sync(const tmaring__ring *r, int32_t squad)
+{
+  return r->units + 2 + squad;
+}
+
+uint32_t tmaring__role_arrive_turn(tmaring__env *e)
+{
+  return arrive_sync(e, turn_sync(e->ring, tmaring__env_squad(e)), 2 * (uint32_t)e->ring->squad_warps);
+}
+
+int tmaring__role_passed_turn(tmaring__env *e, uint32_t generation)
+{
+  return passed_sync(e, turn_sync(e->ring, tmaring__env_squad(e)), TMARING__WAIT_TURN, generation);
+}
+
+void tmaring__role_pass_turn(tmaring__env *e)
+{
+  const int32_t next = (tmaring__env_squad(e) + 1) % e->ring->squads;
+  arrive_sync(e, turn_sync(e->ring, next), 2 * (uint32_t)e->ring->squad_warps);
 }
 
 static uint32_t cluster_index(const tmaring__ring *r)

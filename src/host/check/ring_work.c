@@ -213,7 +213,7 @@ static void cover(tmaring__env *e, const tmaring_fill *fill, uint32_t number, in
   const int64_t at = tile * tmaring__env_ctas(e) + e->ring->walk.rank;
   uint64_t *word = e->ring->covered ? &e->ring->covered[at / 64] : NULL;
   const uint64_t bit = 1ull << (at % 64);
-  if (!word || !fill->valid || !fill->last_fill || e->actor != 0) return;
+  if (!word || !fill->valid || !fill->last_fill || tmaring__squad_warp(e->ring, e->actor) != 0) return;
   if (*word & bit) {
     tmaring__ring_fault(e, TMARING__FAULT_COVERAGE, "store", tmaring__ring_stage_of(e->ring, number), number,
                         "tile %lld is stored a second time", (long long)tile);
@@ -240,8 +240,9 @@ void tmaring__role_close_fill(tmaring__env *e)
   const int32_t passes = r->program->passes;
   int32_t first, last, iterations, ends;
   if (a->fills == 0 || !a->known) return;
-  tmaring_scope_unit_rows(&r->args->scope, e->actor / r->args->scope.warps_per_row, fill->rows, &first, &last);
-  iterations = tmaring_scope_iterations(&r->args->scope, last - first);
+  tmaring_scope_unit_rows(&r->args->scope, tmaring__squad_warp(r, e->actor) / r->args->scope.warps_per_row, fill->rows,
+                          &first, &last);
+  iterations = fill->rows > 0 ? tmaring_scope_iterations(&r->args->scope, last - first) : 0;
   ends = fill->valid && fill->last_piece && (!r->code->pieces || fill->pass == passes - 1) && r->walk.rank == 0;
   if (a->passes != (uint32_t)(iterations * (r->code->pieces ? 1 : passes)) ||
       a->row_stores != (uint32_t)(ends ? iterations : 0)) {
@@ -265,7 +266,7 @@ void tmaring__role_ticket_put(tmaring__env *e, uint32_t stage, int64_t tile)
   s->ticket_fill = fill;
   s->ticket_tile = tile;
   s->ticket_epoch = tmaring__env_clock(e)[e->actor];
-  if (tile == TMARING_TICKET_END) e->state->ended = 1;
+  e->state->ended += tile <= TMARING_TICKET_END;
 }
 
 void tmaring__role_ticket_get(tmaring__env *e, uint32_t stage, tmaring_i64 *tile)
@@ -280,7 +281,7 @@ void tmaring__role_ticket_get(tmaring__env *e, uint32_t stage, tmaring_i64 *tile
     return;
   }
   *tile = s->ticket_tile;
-  if (*tile == TMARING_TICKET_END) a->fills -= 1; /* the end mark is no fill */
+  a->ended = *tile <= TMARING_TICKET_END; /* an end mark is no fill */
 }
 
 void tmaring__role_ticket_claim(tmaring__env *e, tmaring_i64 *tile)

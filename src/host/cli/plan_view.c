@@ -59,7 +59,7 @@ tmaring_status tmaring__plan_view_make(tmaring__plan_view *view, const tmaring__
   view->fills_per_tile = tmaring_walk_fills_per_tile(w);
   view->full_count = tmaring_ring_full_count(tmaring_args_take(&view->args, TMARING_LOAD_ASYNC));
   view->empty_count =
-      tmaring_ring_empty_count(view->args.cta.release, (tmaring_u32)tmaring_cta_consumer_warps(&view->args.cta));
+      tmaring_ring_empty_count(view->args.cta.release, (tmaring_u32)tmaring_cta_squad_warps(&view->args.cta));
   view->chunks = view->args.column_output_count ? tmaring_column_chunks(w) : 0;
   view->workspace_bytes = tmaring_workspace_bytes(job->plan, job->rows);
   set_regions(view);

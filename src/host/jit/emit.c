@@ -37,6 +37,7 @@ static void emit_traits(const tmaring__emitter *m)
       (int)p->input_count, (int)p->output_count, (int)p->reduction_passes, (int)p->passes, (int)c->vec);
   ADD("  static constexpr bool kGroup = %d, kCluster = %d, kStaged = %d, kEdges = %d, kPieces = %d, kColumns = %d;\n",
       (int)c->group, (int)c->cluster, (int)c->staged, !c->aligned, (int)c->pieces, p->column_output_count > 0);
+  if (c->squads > 1) ADD("  static constexpr int kSquads = %d;\n", (int)c->squads);
   if (m->spec->held_steps > 0) ADD("  static constexpr int kHeld = %d;\n", (int)m->spec->held_steps);
   ADD("  static constexpr bool kFlat = %d, kDebug = %d;\n", (int)c->flat, (int)c->debug);
   emit_path_traits(m);
@@ -74,7 +75,7 @@ static void emit_specialise(const tmaring__emitter *m)
   emit_stream_facts(m, "output", p->output_count, m->spec->output, NULL);
   emit_scope_facts(m);
   if (p->column_output_count == 0) {
-    ADD("    a->walk.chunk = 1;\n");
+    if (m->spec->code.squads < 2) ADD("    a->walk.chunk = 1;\n");
   } else {
     ADD("    a->column_output_count = %d;\n", (int)p->column_output_count);
     if (m->spec->columns_staged >= 0) ADD("    a->columns_staged = %d;\n", (int)m->spec->columns_staged);

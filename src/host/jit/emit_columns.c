@@ -53,9 +53,9 @@ void tmaring__emit_columns_kernel(const tmaring__emitter *m)
       "tmaring_columns_kernel(const __grid_constant__ tmaring_args args)\n{\n"
       "  const tmaring_walk walk = tmaring_columns_wait(&args);\n");
   for (int32_t i = 0; i < p->column_output_count; ++i) {
-    ADD("  tmaring_columns_finish<%s, %s, %s>(&args, &walk, %d);\n",
+    ADD("  tmaring_columns_finish<%s, %s, %s%s>(&args, &walk, %d);\n",
         tmaring__emit_operation((tmaring__op)p->column_output[i].op), p->column_output[i].mean ? "true" : "false",
-        tmaring__emit_dtype(m->spec->column_output[i]), (int)i);
+        tmaring__emit_dtype(m->spec->column_output[i]), m->spec->code.squads > 1 ? ", 2" : "", (int)i);
   }
   ADD("}\n");
 }

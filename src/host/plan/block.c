@@ -46,6 +46,12 @@ static tmaring_status check_consumers(const tmaring_cta *cta)
     return tmaring__fail(TMARING_ERROR_CAPACITY, "consumers: needs %lld threads, a block allows %d; use fewer",
                          (long long)threads, MAX_BLOCK_THREADS);
   }
+  if (threads / 32 % cta->squads != 0) {
+    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
+                         "consumers: got %dx%dx%d = %lld warps, %d squads need as many each; use an even number of "
+                         "warps or squads 1",
+                         cta->consumers[0], cta->consumers[1], cta->consumers[2], (long long)threads / 32, cta->squads);
+  }
   return TMARING_OK;
 }
 
@@ -211,8 +217,6 @@ tmaring_status tmaring__block_decide(tmaring__decision *decision, const tmaring_
                          tmaring_cta_consumer_threads(cta), WARPGROUP);
   }
   cta->slab = 0;
-  cta->squads = 1;
-  cta->turns = 0;
   if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) TMARING__TRY(find_slab(cta, sharing));
   decision->threads = tmaring_cta_threads(cta);
   TMARING__TRY(bound_ctas(decision, facts, machine));

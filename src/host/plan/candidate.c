@@ -57,7 +57,8 @@ static int32_t most_stages(const tmaring__candidate *c, const maker *m, int64_t 
   if (m->decision->stages != TMARING_AUTO) return m->decision->stages;
   if (load_bytes == 0) return fewest;
   const int64_t wanted = 1 + tmaring_ceil_div(flight_bytes(m->facts), c->ctas_per_sm * load_bytes);
-  return (int32_t)tmaring_max_i64(fewest, tmaring_min_i64(wanted, TUNING_MAX_STAGES));
+  const int64_t most = tmaring_max_i64(fewest, tmaring_min_i64(wanted, TUNING_MAX_STAGES));
+  return (int32_t)(tmaring_ceil_div(most, m->decision->cta.squads) * m->decision->cta.squads);
 }
 
 static int32_t distance_of(const tmaring__decision *d, int32_t stages)
@@ -76,13 +77,13 @@ static int32_t budget_of(const tmaring_machine *machine, int32_t ctas)
 /* Layout with the most stages that fit; 0 where not even the fewest do. */
 static int fit_stages(tmaring__candidate *c, const maker *m, int64_t stage_bytes, int64_t load_bytes)
 {
-  const int32_t fewest = fewest_stages(c, m);
+  const int32_t fewest = fewest_stages(c, m), step = m->decision->stages == TMARING_AUTO ? m->decision->cta.squads : 1;
   const int64_t column_bytes = tmaring__stage_column_bytes(c, m->facts, m->decision);
   tmaring_smem smem;
   c->stages = fewest;
   c->needs_bytes = stage_bytes * fewest + column_bytes;
   if (stage_bytes > MAX_FILL_BYTES || column_bytes > c->budget_bytes) return 0;
-  for (c->stages = most_stages(c, m, load_bytes); c->stages >= fewest; --c->stages) {
+  for (c->stages = most_stages(c, m, load_bytes); c->stages >= fewest; c->stages -= step) {
     tmaring__stage_layout(&smem, c, m->facts, m->decision, stage_bytes);
     c->needs_bytes = smem.total;
     if (c->needs_bytes <= c->budget_bytes) return 1;
@@ -133,7 +134,8 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   c->ctas_per_sm = ctas;
   c->workers = m->decision->workers != TMARING_AUTO ? m->decision->workers : m->machine->sm_count * ctas;
   c->budget_bytes = budget_of(m->machine, ctas);
-  c->tile_rows = c->chunk = c->pieces = c->passes = c->cluster = 1;
+  c->tile_rows = c->pieces = c->passes = c->cluster = 1;
+  c->chunk = m->decision->cta.turns == TMARING_TURNS_COOPERATIVE ? m->decision->cta.squads : 1;
   c->piece_cols = m->facts->cols;
   c->per_lane = m->per_lane > 0 ? m->per_lane : per_lane[0];
 }
@@ -161,7 +163,7 @@ static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
   tmaring__row_scope_pick(c, facts, m->decision, m->machine);
   const int32_t round = c->scope.kind == TMARING_SCOPE_FLAT
                             ? 1
-                            : tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&m->decision->cta));
+                            : tmaring_scope_at_a_time(&c->scope, tmaring_cta_squad_warps(&m->decision->cta));
   if (rows >= round)
     rows -= rows % round;
   else if (tmaring__facts_columns(facts) && round <= TUNING_MAX_RUNS)
@@ -224,7 +226,7 @@ static void add_pieces(const maker *m, int32_t ctas, int32_t target)
 
 static int32_t units_of(const maker *m, const tmaring__candidate *c)
 {
-  return tmaring_cta_consumer_warps(&m->decision->cta) / c->scope.warps_per_row;
+  return tmaring_cta_squad_warps(&m->decision->cta) / c->scope.warps_per_row;
 }
 
 /* A large fill is for a row per group of warps, not for several one after another. */

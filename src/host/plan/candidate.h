@@ -12,7 +12,8 @@ typedef struct tmaring__candidate {
   int32_t pieces, spread, passes;
   int32_t piece_cols; /* columns that a fill holds of a row, at most: of a piece, of a cluster's slice, or all */
   int32_t cluster;    /* CTAs that share a row; 1: none do */
-  int32_t chunk;      /* fills (in pieces that are no tiles: rows) of a tile: more than 1 for column reductions alone */
+  int32_t chunk;      /* fills (in pieces that are no tiles: rows) of a tile: more than 1 for column reductions, and for
+                         squads that share tiles */
   int32_t per_lane;   /* vectors per lane of a row at which another warp joins it */
   tmaring_scope scope;
   int32_t stages, distance;

@@ -25,14 +25,14 @@ int32_t tmaring__column_held(const tmaring__candidate *candidate, const tmaring_
 
 static int32_t seats_of(const tmaring__candidate *c, const tmaring__decision *d)
 {
-  return tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  return tmaring_scope_at_a_time(&c->scope, tmaring_cta_squad_warps(&d->cta));
 }
 
 int64_t tmaring__column_smem_bytes(const tmaring__candidate *candidate, const tmaring__facts *facts,
                                    const tmaring__decision *decision)
 {
   const int64_t row = (int64_t)tmaring_round_up((tmaring_u64)facts->cols, 8) * (facts->wide ? 8 : 4);
-  return seats_of(candidate, decision) * row * facts->program->column_output_count;
+  return decision->cta.squads * seats_of(candidate, decision) * row * facts->program->column_output_count;
 }
 
 /* The largest whole number whose square is not above. */

@@ -69,7 +69,7 @@ static double traffic_of_row(const tmaring__candidate *c, const tmaring__facts *
 static double join_ns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                       int64_t chunks)
 {
-  const double seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  const double seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_squad_warps(&d->cta));
   const double turns = (double)tmaring_ceil_div(facts->cols, TUNING_COLUMN_JOIN_COLS);
   const double rows = (double)chunks * seats * facts->program->column_output_count;
   return TUNING_COLUMN_KERNEL_NS + rows * turns * TUNING_COLUMN_JOIN_NS;

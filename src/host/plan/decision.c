@@ -6,6 +6,7 @@
 #include "cluster.h"
 #include "load_path.h"
 #include "plan_options.h"
+#include "squad.h"
 #include "tuning.h"
 
 static const char *const order_name[] = {"split", "blocked", "cyclic", "ticket"};
@@ -47,7 +48,7 @@ static int32_t decide_mode(const tmaring_plan_options *o, int shared, tmaring__n
   }
   if (o->mode != TMARING_AUTO) return o->mode;
   if (o->registers[1] != TMARING_AUTO && o->registers[1] != 0) return TMARING_MODE_WARP_SPECIALIZED;
-  if (o->role_axis != TMARING_AUTO) return TMARING_MODE_WARP_SPECIALIZED;
+  if (o->role_axis != TMARING_AUTO || o->squads == 2) return TMARING_MODE_WARP_SPECIALIZED;
   return o->war != TMARING_AUTO ? TMARING_MODE_PIPELINED : TUNING_MODE;
 }
 
@@ -217,19 +218,21 @@ static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, co
 
 static tmaring_status check_group(const tmaring__decision *d)
 {
-  const int32_t warps = tmaring_cta_consumer_warps(&d->cta), each = d->warps_per_row;
+  const int32_t warps = tmaring_cta_squad_warps(&d->cta), each = d->warps_per_row;
+  const int32_t units = TMARING_MAX_GROUP_UNITS_OF(d->cta.squads);
+  const char *whose = d->cta.squads > 1 ? " of a squad" : "";
   if (d->scope != TMARING_SCOPE_GROUP || each == TMARING_AUTO) return TMARING_OK;
   if (warps % each != 0) {
     return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
-                         "warps_per_row: got %d, needs a divisor of the %d consumer warps; change one of them", each,
-                         warps);
+                         "warps_per_row: got %d, needs a divisor of the %d consumer warps%s; change one of them", each,
+                         warps, whose);
   }
-  if (each > 1 && each < warps && warps / each > TMARING_MAX_GROUP_UNITS) {
+  if (each > 1 && each < warps && warps / each > units) {
     return tmaring__fail(
         TMARING_ERROR_UNSUPPORTED,
-        "warps_per_row: got %d, which makes %d groups of the %d consumer warps; a CTA has barriers for %d: "
+        "warps_per_row: got %d, which makes %d groups of the %d consumer warps%s; a CTA has barriers for %d: "
         "use more warps per row",
-        each, warps / each, warps, TMARING_MAX_GROUP_UNITS);
+        each, warps / each, warps, whose, units);
   }
   return TMARING_OK;
 }
@@ -298,6 +301,7 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
   decision->debug = asked_or(options->debug, 0);
   decision->cluster = tmaring__cluster_decide(options, facts, machine, notes);
   decide_roles(&decision->cta, options, tmaring__decision_shares(decision), notes);
+  tmaring__squads_decide(decision, options, facts, notes);
   TMARING__TRY(tmaring__block_decide(decision, options, facts, machine, notes));
   decide_walk(decision, options, notes);
   TMARING__TRY(tmaring__load_decide(decision, options, facts, notes));

@@ -48,7 +48,7 @@ void tmaring__explain_facts(const tmaring__facts *facts, const tmaring__decision
 
 static void explain_scope(const tmaring__candidate *c, const tmaring__decision *d, tmaring__notes *notes)
 {
-  const int32_t lanes = tmaring_scope_lanes(&c->scope), warps = tmaring_cta_consumer_warps(&d->cta);
+  const int32_t lanes = tmaring_scope_lanes(&c->scope), warps = tmaring_cta_squad_warps(&d->cta);
   switch (c->scope.kind) {
   case TMARING_SCOPE_FLAT:
     tmaring__note_add(notes, "scope flat: nothing ties an element to its row: %d warps share out a fill", warps);
@@ -60,6 +60,17 @@ static void explain_scope(const tmaring__candidate *c, const tmaring__decision *
     tmaring__note_add(notes, "scope %s: %d of %d warps share a row%s", tmaring__scope_name(c->scope.kind),
                       c->scope.warps_per_row, warps, c->pieces > 1 ? "'s piece" : "");
   }
+}
+
+static void explain_squads(const tmaring__candidate *c, const tmaring__decision *d, tmaring__notes *notes)
+{
+  const int64_t turn = (c->spread ? 1 : (int64_t)c->pieces * c->passes) * (d->cta.turns ? c->chunk : 1);
+  if (d->cta.squads == 1) return;
+  tmaring__note_add(notes, "squads: %d of %d warps each %s%s", d->cta.squads, tmaring_cta_squad_warps(&d->cta),
+                    d->cta.turns ? "take tiles in turn" : "share every tile, a fill each",
+                    c->stages % (d->cta.squads * turn) == 0 ? ""
+                                                            : "; stages change hands, so that each waits for the other "
+                                                              "to have passed its turn");
 }
 
 static void explain_passes(const tmaring__candidate *c, const tmaring__facts *facts, tmaring__notes *notes)
@@ -162,7 +173,7 @@ static void explain_strips(const tmaring__candidate *c, tmaring__notes *notes)
 static void explain_columns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                             tmaring__notes *notes)
 {
-  const int32_t seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_consumer_warps(&d->cta));
+  const int32_t seats = tmaring_scope_at_a_time(&c->scope, tmaring_cta_squad_warps(&d->cta));
   if (!tmaring__facts_columns(facts)) return;
   tmaring__note_add(notes,
                     "columns: %lld rows per chunk, which %d accumulator%s per column join in a fixed order; a second "
@@ -185,6 +196,7 @@ void tmaring__explain_choice(const tmaring__candidate *candidate, const tmaring_
                              const tmaring__decision *decision, tmaring__notes *notes)
 {
   explain_scope(candidate, decision, notes);
+  explain_squads(candidate, decision, notes);
   explain_passes(candidate, facts, notes);
   explain_pieces(candidate, facts, decision, notes);
   explain_strips(candidate, notes);

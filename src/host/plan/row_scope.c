@@ -16,13 +16,17 @@ static int32_t log2_lanes(int64_t vectors)
   return log2;
 }
 
-/* The smallest divisor of the consumer warps that is at least `least` and leaves few enough groups. */
-static int32_t group_of(int64_t least, int32_t warps)
+/* The smallest divisor of a squad's warps that is at least `least` and leaves few enough groups. */
+static int32_t group_of(int64_t least, int32_t warps, int32_t units)
 {
   int32_t each = 1;
-  while (each < warps && (each < least || warps % each != 0 || (each > 1 && warps / each > TMARING_MAX_GROUP_UNITS)))
-    ++each;
+  while (each < warps && (each < least || warps % each != 0 || (each > 1 && warps / each > units))) ++each;
   return each;
+}
+
+static int32_t most_units(const tmaring__decision *d)
+{
+  return TMARING_MAX_GROUP_UNITS_OF(d->cta.squads);
 }
 
 /* Column reductions add rows up in an order that follows from the scope: the machine has no say in it. */
@@ -40,9 +44,10 @@ static void set_kind(tmaring_scope *scope, int32_t kind, int32_t lanes_log2, int
 }
 
 /* Short rows share a warp; long rows get as many warps as keep each lane at a few vectors. */
-static void pick_by_row(tmaring_scope *scope, int64_t vectors, int32_t warps, int64_t per_lane)
+static void pick_by_row(tmaring_scope *scope, const tmaring__decision *d, int64_t vectors, int32_t warps,
+                        int64_t per_lane)
 {
-  const int32_t each = group_of(tmaring_ceil_div(vectors, 32 * per_lane), warps);
+  const int32_t each = group_of(tmaring_ceil_div(vectors, 32 * per_lane), warps, most_units(d));
   if (vectors <= 16) {
     set_kind(scope, TMARING_SCOPE_LANES, log2_lanes(vectors), 1);
   } else if (each == 1) {
@@ -57,7 +62,8 @@ static void pick_group(tmaring_scope *scope, const tmaring__decision *d, int64_t
                        int64_t per_lane)
 {
   int32_t each = d->warps_per_row;
-  if (each == TMARING_AUTO) each = group_of(tmaring_max_i64(2, tmaring_ceil_div(vectors, 32 * per_lane)), warps);
+  if (each == TMARING_AUTO)
+    each = group_of(tmaring_max_i64(2, tmaring_ceil_div(vectors, 32 * per_lane)), warps, most_units(d));
   set_kind(scope, each == 1 ? TMARING_SCOPE_WARP : each == warps ? TMARING_SCOPE_CTA : TMARING_SCOPE_GROUP, 5, each);
 }
 
@@ -72,7 +78,7 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
                              const tmaring__decision *decision, const tmaring_machine *machine)
 {
   tmaring_scope *scope = &candidate->scope;
-  const int32_t warps = tmaring_cta_consumer_warps(&decision->cta), passes = facts->program->reduction_passes;
+  const int32_t warps = tmaring_cta_squad_warps(&decision->cta), passes = facts->program->reduction_passes;
   const int64_t vectors = vectors_of(candidate->piece_cols, facts);
   const int one_run = (facts->dense && candidate->pieces == 1) || candidate->tile_rows == 1;
   const int flat_free = facts->flat_free && !tmaring__decision_tiled(decision, facts);
@@ -90,7 +96,9 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   case TMARING_SCOPE_GROUP: pick_group(scope, decision, vectors, warps, candidate->per_lane); break;
   case TMARING_SCOPE_CLUSTER:
   case TMARING_SCOPE_CTA: set_kind(scope, kind, 5, warps); break;
-  default: pick_by_row(scope, vectors, warps, few ? TUNING_VECTORS_PER_LANE_FEW_ROWS : candidate->per_lane); break;
+  default:
+    pick_by_row(scope, decision, vectors, warps, few ? TUNING_VECTORS_PER_LANE_FEW_ROWS : candidate->per_lane);
+    break;
   }
 }
 
@@ -98,7 +106,7 @@ void tmaring__row_scope_share(tmaring__candidate *candidate, const tmaring__fact
                               const tmaring__decision *decision)
 {
   tmaring_scope *scope = &candidate->scope;
-  const int32_t warps = tmaring_cta_consumer_warps(&decision->cta);
+  const int32_t warps = tmaring_cta_squad_warps(&decision->cta);
   scope->unit_rows = 1;
   scope->chunk_vecs = 0;
   if (scope->kind == TMARING_SCOPE_FLAT) {

@@ -8,7 +8,9 @@
 #include "explain.h"
 #include "load_path.h"
 #include "row_limit.h"
+#include "squad.h"
 #include "stage_map.h"
+#include "tmaring/abi/frames.h"
 #include "tuning.h"
 
 /* What every step here reads. */
@@ -60,6 +62,13 @@ static int32_t class_order(const work *w, int32_t index)
   return much ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC;
 }
 
+/* An end mark for each squad is found where its turn is one fill. */
+static int32_t order_for(const tmaring__candidate *c, const work *w, int32_t order)
+{
+  if (order != TMARING_ORDER_TICKET || !tmaring__squads_take_several(c, w->decision)) return order;
+  return TMARING_ORDER_CYCLIC;
+}
+
 static int32_t class_of(const work *w, int64_t rows)
 {
   int32_t index = 0;
@@ -94,8 +103,9 @@ static void enter_args(tmaring__variant *variant, const tmaring__candidate *c, c
   args->distance = (tmaring_u32)c->distance;
   args->cta = w->decision->cta;
   args->scope = c->scope;
-  args->store_lag = tmaring_ring_store_lag(args->stages, args->distance); /* read by consumers that store, alone */
   enter_walk(&args->walk, c, w, order);
+  args->store_lag = tmaring_ring_store_lag(
+      args->stages, args->distance, tmaring_squad_gap(&args->cta, &args->walk)); /* read by consumers that store */
   tmaring__stage_map(args, &variant->boxes, c, w->facts, w->decision);
 }
 
@@ -153,6 +163,7 @@ static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const wo
   plan->code.wide = w->facts->wide;
   plan->code.fixed = w->facts->fixed;
   plan->code.grouped = w->facts->grouped;
+  plan->code.squads = d->cta.squads;
 }
 
 static void explain(const tmaring__candidate *c, const tmaring__cost *cost, int64_t rows, tmaring__notes *notes)
@@ -207,6 +218,8 @@ static int choose_code(tmaring_plan *plan, const work *w, tmaring__candidate *be
   plan->cost_us = cost.total_ns / 1e3;
   explain(best, &cost, w->facts->rows, notes);
   tmaring__explain_choice(best, w->facts, w->decision, notes);
+  if (order_for(best, w, order) != order)
+    tmaring__note_add(notes, "order ticket -> cyclic: a squad's turn takes several fills, an end mark takes one");
   enter_code(plan, best, w);
   return 1;
 }
@@ -223,7 +236,7 @@ tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candida
     const int32_t order = class_order(&w, i);
     if (limit < 1 || (i > 0 && limit <= class_limit(&w, i - 1))) continue;
     choose_at(&w, &key, order, class_rows(&w, i), i, &c);
-    add_variant(plan, &c, &w, order, limit);
+    add_variant(plan, &c, &w, order_for(&c, &w, order), limit);
   }
   return TMARING_OK;
 }

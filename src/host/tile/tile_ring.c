@@ -207,7 +207,7 @@ static void decide_distance(tmaring__tile_draft *w)
   const int lags =
       w->code.staged && w->code.mode == TMARING_MODE_PIPELINED && stages >= 2; /* its last store still reads */
   w->args.distance = (uint32_t)(p != TMARING_AUTO ? tmaring_ring_distance(p, stages) : stages - 1 - lags);
-  w->args.store_lag = tmaring_ring_store_lag(w->args.stages, w->args.distance);
+  w->args.store_lag = tmaring_ring_store_lag(w->args.stages, w->args.distance, 1);
 }
 
 static tmaring_status check_distance(const tmaring__tile_draft *w)

@@ -11,18 +11,21 @@ static REAL *partial_row(const tmaring__lanes *l, const tmaring_fill *fill, int3
          tmaring_partial_index(l->args, l->walk, output, fill->chunk, seat);
 }
 
-/* Accumulators of (seat, output), one per column: a warp's row q has a seat of its own. */
-static REAL *accumulators(const tmaring__lanes *l, const tmaring_fill *fill, int32_t output, int32_t seat)
+/* Accumulators of (seat, output), one per column: a warp's row q has a seat of its own; in shared memory each squad has
+ * its own, too. */
+static REAL *accumulators(const tmaring__lanes *l, int32_t warp, const tmaring_fill *fill, int32_t output, int32_t seat)
 {
   const tmaring_args *a = l->args;
+  const int32_t squad = warp / tmaring_cta_squad_warps(&a->cta);
   if (!a->columns_staged) return partial_row(l, fill, output, seat);
   return (REAL *)(void *)(l->shared + a->smem.columns) +
-         (seat * a->column_output_count + output) * tmaring_column_stride(a);
+         ((squad * tmaring_column_seats(a) + seat) * a->column_output_count + output) * tmaring_column_stride(a);
 }
 
 static int32_t seat_of(const tmaring__lanes *l, int32_t warp, int32_t q)
 {
-  const tmaring_seat seat = tmaring_scope_seat(&l->args->scope, warp, q << l->args->scope.lanes_log2);
+  const tmaring_seat seat =
+      tmaring_scope_seat(&l->args->scope, tmaring__lanes_squad_warp(l, warp), q << l->args->scope.lanes_log2);
   return tmaring_column_seat(l->args, &seat);
 }
 
@@ -36,7 +39,7 @@ static void add_columns(const tmaring__lanes *l, const frame *f)
       const segment *s = &f->segment[q];
       REAL *sums;
       if (s->high <= s->low) continue;
-      sums = accumulators(l, f->fill, o, seat_of(l, f->warp, q)) + f->fill->col + s->first;
+      sums = accumulators(l, f->warp, f->fill, o, seat_of(l, f->warp, q)) + f->fill->col + s->first;
       for (int32_t i = s->low; i < s->high; ++i) sums[i] = combine(op, sums[i], values[i]);
     }
   }
@@ -50,7 +53,7 @@ static void handle_columns(const tmaring__lanes *l, int32_t warp, const tmaring_
   for (int32_t q = 0; q < 32 >> l->args->scope.lanes_log2; ++q) {
     const int32_t seat = seat_of(l, warp, q);
     for (int32_t o = 0; o < program->column_output_count; ++o) {
-      REAL *sums = accumulators(l, fill, o, seat);
+      REAL *sums = accumulators(l, warp, fill, o, seat);
       if (end) {
         memcpy(partial_row(l, fill, o, seat) + low, sums + low, (size_t)(high - low) * sizeof *sums);
         continue;
@@ -66,7 +69,8 @@ static void piece_columns(const tmaring__lanes *l, int32_t warp, const tmaring_f
 {
   const tmaring_scope *scope = &l->args->scope;
   const int32_t size = tmaring_scope_lanes(scope) * scope->vec, stride = tmaring_scope_stride(scope) * scope->vec;
-  for (int64_t at = (int64_t)tmaring_scope_seat(scope, warp, 0).start * scope->vec; at < cols; at += stride) {
+  const int32_t own = tmaring__lanes_squad_warp(l, warp);
+  for (int64_t at = (int64_t)tmaring_scope_seat(scope, own, 0).start * scope->vec; at < cols; at += stride) {
     const int32_t low = first + (int32_t)at;
     handle_columns(l, warp, fill, end, low, low + (int32_t)tmaring_min_i64(size, cols - at));
   }

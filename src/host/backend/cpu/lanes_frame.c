@@ -6,6 +6,7 @@ void tmaring__lanes_frame_begin(const tmaring__lanes *l, tmaring__lanes_frame *f
                                 int32_t warp, int32_t iteration)
 {
   const tmaring_scope *scope = &l->args->scope;
+  const int32_t own = tmaring__lanes_squad_warp(l, warp);
   int32_t first, last;
   f->fill = fill;
   f->warp = warp;
@@ -13,7 +14,7 @@ void tmaring__lanes_frame_begin(const tmaring__lanes *l, tmaring__lanes_frame *f
   f->lanes = tmaring_scope_lanes(scope);
   f->rows = 32 >> scope->lanes_log2;
   f->size = f->lanes * scope->vec;
-  tmaring_scope_unit_rows(scope, warp / scope->warps_per_row, fill->rows, &first, &last);
+  tmaring_scope_unit_rows(scope, own / scope->warps_per_row, fill->rows, &first, &last);
   for (int32_t q = 0; q < f->rows; ++q) {
     tmaring__segment *s = &f->segment[q];
     const int32_t row = first + iteration * f->rows + q;
@@ -21,14 +22,15 @@ void tmaring__lanes_frame_begin(const tmaring__lanes *l, tmaring__lanes_frame *f
     if (s->row < 0) continue;
     s->count = f->flat ? fill->rows * fill->cols : fill->cols;
     s->phase = tmaring_frame_phase(l->args, fill, row, !l->code->aligned);
-    s->end = tmaring_scope_end(scope, warp, s->phase, s->count);
+    s->end = tmaring_scope_end(scope, own, s->phase, s->count);
   }
 }
 
 int tmaring__lanes_frame_step(const tmaring__lanes *l, tmaring__lanes_frame *f, int32_t i)
 {
   const tmaring_scope *scope = &l->args->scope;
-  const int32_t vector = tmaring_scope_seat(scope, f->warp, 0).start + i * tmaring_scope_stride(scope);
+  const int32_t own = tmaring__lanes_squad_warp(l, f->warp);
+  const int32_t vector = tmaring_scope_seat(scope, own, 0).start + i * tmaring_scope_stride(scope);
   int some = 0;
   for (int32_t q = 0; q < f->rows; ++q) {
     tmaring__segment *s = &f->segment[q];

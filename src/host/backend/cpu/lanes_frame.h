@@ -17,7 +17,7 @@ typedef struct tmaring__segment {
 /* A warp at a step of a pass over its rows. */
 typedef struct tmaring__lanes_frame {
   const tmaring_fill *fill;
-  int32_t warp, pass;
+  int32_t warp, pass; /* warp: of the CTA's consumers */
   uint32_t stage;
   int32_t flat;
   int32_t rows, lanes; /* rows at a time; lanes per row */
@@ -28,6 +28,13 @@ typedef struct tmaring__lanes_frame {
 /* Finds the rows of an iteration. */
 void tmaring__lanes_frame_begin(const tmaring__lanes *l, tmaring__lanes_frame *f, const tmaring_fill *fill,
                                 int32_t warp, int32_t iteration);
+
+/* Index of a warp in its squad. */
+static inline int32_t tmaring__lanes_squad_warp(const tmaring__lanes *l, int32_t warp)
+{
+  return warp % tmaring_cta_squad_warps(&l->args->cta);
+}
+
 /* Places every segment at step i. 0: no row reaches it. */
 int tmaring__lanes_frame_step(const tmaring__lanes *l, tmaring__lanes_frame *f, int32_t i);
 
