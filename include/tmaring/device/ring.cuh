@@ -705,7 +705,8 @@ static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, const tmaring_tiles *tiles, K *kernel)
 {
-  static_assert(tmaring_paths<K>::second, "a kernel with tmaring_tiles has a tiled stream or a grid: kLoad, kTiledStore, kGrid");
+  static_assert(tmaring_paths<K>::second,
+                "a kernel with tmaring_tiles has a tiled stream or a grid: kLoad, kTiledStore, kGrid");
   tmaring_env<K> env;
   env.tiles = tiles;
   tmaring_run_roles<WARP_SPECIALIZED, REGISTERS_PRODUCER, REGISTERS_CONSUMER>(&env, args, kernel);
