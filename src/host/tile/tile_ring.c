@@ -57,6 +57,7 @@ static tmaring_status decide_block(tmaring__tile_draft *w)
   facts.program = w->work.program;
   facts.work = TUNING_HEAVY_WORK;
   decision.cluster = 1;
+  decision.cta.squads = 1;
   decide_roles(&decision.cta, &w->options, w->notes);
   tmaring__tile_options_common(&common, &w->options);
   if (common.consumers[0] == TMARING_AUTO && common.consumers[1] == TMARING_AUTO && common.consumers[2] == TMARING_AUTO)
