@@ -16,7 +16,7 @@ pack_examples() {
   mkdir -p "$folder/examples"
   for example in docs/examples/*.cu; do
     [ -n "$nvcc" ] || { say "without nvcc $example is left out"; continue; }
-    "$nvcc" -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -Iinclude -o "$folder/examples/$(basename "$example" .cu)" "$example"
+    "$nvcc" -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -Iinclude -o "$folder/examples/$(basename "$example" .cu)" "$example" build/libtmaring.a
   done
 }
 

@@ -87,17 +87,19 @@ static uint64_t copy_fill(bench *b, const tmaring_fill *fill, int store)
   return bytes;
 }
 
-static void expect_loaded(bench *b, const tmaring_fill *fill, const char *what)
+/* Rows of the fill that are not where they should be. */
+static int32_t misplaced(bench *b, const tmaring_fill *fill)
 {
+  int32_t wrong = 0;
   memset(b->slot, POISON, (size_t)b->cut.slot_bytes);
   cr_assert_eq(copy_fill(b, fill, 0), tmaring_tile_bytes(&b->cut.tile, fill));
   for (int32_t j = 0; j < fill->rows; ++j) {
     const unsigned char *due =
         b->tensor + (fill->row + j) * b->stream.pitch + fill->col * (int64_t)b->stream.elem_bytes;
     const size_t bytes = (size_t)fill->cols * b->stream.elem_bytes;
-    cr_assert_eq(memcmp(b->slot + (size_t)j * b->cut.slot_row, due, bytes), 0, "%s: row %d of %lld, %d x %d", what, j,
-                 (long long)fill->row, fill->rows, fill->cols);
+    wrong += memcmp(b->slot + (size_t)j * b->cut.slot_row, due, bytes) != 0;
   }
+  return wrong;
 }
 
 /* Rows staged in the slot; what is stored is the fill's elements and nothing else. */
@@ -221,7 +223,8 @@ Test(tile_cut, loaded_rows_lie_where_computation_looks, .timeout = 120)
       const int32_t columns = (int32_t)tmaring_ceil_div(b.need.cols, b.need.fill_cols);
       const tmaring_fill fill =
           fill_at(&b, (int64_t)noise_below(&n, tiles) * b.need.rows, noise_below(&n, columns) * b.need.fill_cols);
-      expect_loaded(&b, &fill, "load");
+      cr_assert_eq(misplaced(&b, &fill), 0, "row %lld, column %d: %d x %d of %d-byte elements", (long long)fill.row,
+                   fill.col, fill.rows, fill.cols, (int)b.stream.elem_bytes);
     }
     give(&b);
   }
@@ -266,5 +269,42 @@ Test(tile_cut, stored_over_loaded_rows_are_the_same, .timeout = 60)
     cr_assert(tmaring__tile_cut_make(&out.cut, &out.stream, &out.need));
     cr_assert_eq(in.cut.slot_row, out.cut.slot_row);
     cr_assert_leq(out.cut.slot_bytes, in.cut.slot_bytes);
+  }
+}
+
+/* ---- what the tests see ---- */
+
+typedef enum mutant { MUTANT_STEP, MUTANT_PITCH, MUTANT_SCALE, MUTANT_ROWS, MUTANT_STRIDE, MUTANTS } mutant;
+
+static void mutate(bench *b, mutant kind)
+{
+  switch (kind) {
+  case MUTANT_STEP: b->cut.tile.box_step[0] -= 1; break;
+  case MUTANT_PITCH: b->cut.tile.box_pitch += 128; break;
+  case MUTANT_SCALE: b->cut.tile.scale[0] += 1; break;
+  case MUTANT_ROWS: b->cut.tile.follows[b->cut.tile.rank - 1] = TMARING_TILE_NOTHING; break;
+  default: b->cut.map.strides[b->cut.map.rank - 1] += 16;
+  }
+}
+
+/* Boxes per row of a piece behind others: whatever is wrong with them shows. */
+Test(tile_cut, every_mutant_is_seen, .timeout = 30)
+{
+  for (int32_t kind = -1; kind < MUTANTS; ++kind) {
+    noise n = noise_seed(8);
+    bench b;
+    describe(&b, 4, 2 * 1028, 20, 2);
+    b.need.fill_cols = 1028;
+    b.need.rows = 3;
+    cr_assert(tmaring__tile_cut_make(&b.cut, &b.stream, &b.need));
+    cr_assert(b.cut.tile.by_row && b.cut.tile.boxes > 1);
+    take(&b, &n);
+    if (kind >= 0) mutate(&b, (mutant)kind);
+    b.cut.slot_bytes += 4096; /* a box further on must not end the test */
+    free(b.slot);
+    b.slot = aligned_alloc(1024, tmaring_round_up((tmaring_u64)b.cut.slot_bytes, 1024));
+    const tmaring_fill fill = fill_at(&b, 6, 1028);
+    cr_expect_eq(misplaced(&b, &fill) > 0, kind >= 0, "mutant %d", kind);
+    give(&b);
   }
 }

@@ -54,4 +54,8 @@ void random_paths(tmaring_plan_options *options, noise *n)
     if (noise_below(n, 3) == 0) options->loads[i] = noise_below(n, TMARING_LOAD_DIRECT + 1);
   }
   if (noise_below(n, 4) == 0) options->store = TMARING_STORE_TILE;
+  if (noise_below(n, 3) == 0 && options->mode != TMARING_MODE_PIPELINED) {
+    options->squads = 2;
+    options->turns = PICK(n, TMARING_AUTO, TMARING_TURNS_COOPERATIVE, TMARING_TURNS_ALTERNATING);
+  }
 }

@@ -6,10 +6,11 @@
  *     static constexpr bool kStaged = false, kTiledStore = false;  // results through shared memory; by tensor maps
  *     static constexpr bool kEdges = false;                        // rows may end between multiples of 16 bytes
  *     static constexpr bool kDebug = false;
- *     static constexpr int kElement = 4;                // bytes
- *     static constexpr int kUnit = 16;                  // copy: bytes that every address and length is a multiple of
+ *     static constexpr int kUnit = 16; // copy: bytes that every address and length is a multiple of
+ *     // transpose and matmul:
+ *     static constexpr int kElement = 4;                          // bytes of an input's
  *     static constexpr int kSide0 = 64, kSide1 = 64, kSide2 = 64; // box of the output; matmul: n, m, k
- *     static __device__ tmaring_layout layout(int t);   // of the panels of each tensor in their slots
+ *     static __device__ tmaring_layout layout(int t);             // of the panels of each tensor in their slots
  *   };
  *
  * Panels, origins and rows: abi/panel.h. */
@@ -71,7 +72,7 @@ template <class P> struct tmaring_tile_copy : tmaring_tile_class<P> {
   {
     if (P::kStaged || !fill->valid) return;
     const tmaring_panel *y = &e->tiles->panel[1];
-    const tmaring_layout layout = P::layout(0);
+    const tmaring_layout layout = e->tiles->panel[0].layout; /* any box, one kernel */
     const tmaring_u32 slot = tmaring_input_slot(e, stage, 0);
     tmaring_origin origin;
     tmaring_panel_origin(y, &e->tiles->grid, fill, &origin);

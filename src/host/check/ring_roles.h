@@ -43,6 +43,9 @@ void tmaring__role_release_others(tmaring__env *e, uint32_t stage);
 void tmaring__role_release_storer(tmaring__env *e, uint32_t stage);
 /* Barriers in two halves: arrive returns the generation; passed is true once it is over. */
 uint32_t tmaring__role_arrive_group(tmaring__env *e);
+/* Of any unit of the CTA. */
+uint32_t tmaring__role_arrive_unit(tmaring__env *e, int32_t unit);
+int tmaring__role_passed_unit(tmaring__env *e, int32_t unit, uint32_t generation);
 uint32_t tmaring__role_arrive_cta(tmaring__env *e);
 uint32_t tmaring__role_arrive_cluster(tmaring__env *e);
 int tmaring__role_passed_group(tmaring__env *e, uint32_t generation);

@@ -364,15 +364,25 @@ int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation)
   return passed(e, a, cluster_index(e->ring));
 }
 
+uint32_t tmaring__role_arrive_unit(tmaring__env *e, int32_t unit)
+{
+  return arrive_sync(e, unit, (uint32_t)e->ring->args->scope.warps_per_row);
+}
+
+int tmaring__role_passed_unit(tmaring__env *e, int32_t unit, uint32_t generation)
+{
+  return passed_sync(e, unit, TMARING__WAIT_GROUP, generation);
+}
+
+/* A unit's number is over all squads. */
 uint32_t tmaring__role_arrive_group(tmaring__env *e)
 {
-  const int32_t per_row = e->ring->args->scope.warps_per_row;
-  return arrive_sync(e, e->actor / per_row, (uint32_t)per_row);
+  return tmaring__role_arrive_unit(e, e->actor / e->ring->args->scope.warps_per_row);
 }
 
 int tmaring__role_passed_group(tmaring__env *e, uint32_t generation)
 {
-  return passed_sync(e, e->actor / e->ring->args->scope.warps_per_row, TMARING__WAIT_GROUP, generation);
+  return tmaring__role_passed_unit(e, e->actor / e->ring->args->scope.warps_per_row, generation);
 }
 
 uint32_t tmaring__role_arrive_cta(tmaring__env *e)

@@ -57,11 +57,13 @@ static json_t *cta_json(const tmaring__plan_view *view)
   const tmaring_cta *const c = &view->args.cta;
   const tmaring_plan_info *const i = &view->info;
   json_t *const json =
-      json_pack("{ss,si,s[iii],si,si,s[ii],sb}", "mode", tmaring__mode_text(c), "threads", i->threads, "consumers",
-                c->consumers[0], c->consumers[1], c->consumers[2], "slab", c->slab, "ctas_per_sm", i->ctas_per_sm,
-                "registers", i->registers[0], i->registers[1], "debug", i->debug);
+      json_pack("{ss,si,s[iii],si,si,si,s[ii],sb}", "mode", tmaring__mode_text(c), "threads", i->threads, "consumers",
+                c->consumers[0], c->consumers[1], c->consumers[2], "slab", c->slab, "squads", c->squads, "ctas_per_sm",
+                i->ctas_per_sm, "registers", i->registers[0], i->registers[1], "debug", i->debug);
   if (c->mode == TMARING_MODE_PIPELINED)
     json_object_set_new(json, "war", json_string(tmaring__word_text(tmaring__words_war, c->war)));
+  if (c->squads > 1)
+    json_object_set_new(json, "turns", json_string(tmaring__word_text(tmaring__words_turns, c->turns)));
   return json;
 }
 

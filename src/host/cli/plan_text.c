@@ -98,6 +98,9 @@ static void print_cta(const tmaring__plan_view *view)
     printf("; a stage is freed by %s", c->war == TMARING_WAR_MBARRIER ? "its empty barrier" : "the CTA barrier");
   else
     printf(", slab of %d on %s with the producer", c->slab, tmaring__word_text(tmaring__words_axis, c->role_axis));
+  if (c->squads > 1)
+    printf("\n         %d squads of %d warps, %s", c->squads, tmaring_cta_squad_warps(c),
+           tmaring__word_text(tmaring__words_turns, c->turns));
   printf("\n         %d CTA%s per SM", view->info.ctas_per_sm, plural(view->info.ctas_per_sm));
   if (view->info.registers[0] || view->info.registers[1])
     printf("; registers: producer %d, consumers %d", view->info.registers[0], view->info.registers[1]);
