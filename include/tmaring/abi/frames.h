@@ -80,6 +80,13 @@ typedef struct tmaring_pipeline_frame {
   tmaring_feed_frame feed;
 } tmaring_pipeline_frame;
 
+/* Ends a ring. */
+typedef struct tmaring_end_frame {
+  tmaring_u32 pc;
+  tmaring_u32 sync;
+  tmaring_u32 stage;
+} tmaring_end_frame;
+
 /* Handed through a stage in place of a tile number: the tickets have run out. Each squad gets an end mark in a stage of
  * its own, of which the last one has this number and those before lower ones. */
 #define TMARING_TICKET_END (-1LL)

@@ -66,6 +66,9 @@
  *   ROLE_RELEASE_OTHERS(e, stage)                        the same, less the storer's arrival
  *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
  *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
+ *   ROLE_END_SYNC(f, e)                                  barrier of all roles of the CTA that have ended
+ *   ROLE_FENCE_ALL(e)                                    as ROLE_FENCE, for global memory too
+ *   ROLE_INVAL(e, stage)                                 the stage's two barriers are no barriers any more
  *   ROLE_CLUSTER_SYNC(f, e)                              barrier of all CTAs of a cluster, by every thread
  *   ROLE_TURN_WAIT(f, e)  ROLE_TURN_PASS(e)              two squads: until the other one has passed the turn; passes it
  *   ROLE_TICKET_PUT(e, stage, tile) ROLE_TICKET_GET(e, stage, tile) tile number through the stage
@@ -503,5 +506,26 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
   if (ROLE_IS_CLUSTER(e)) { /* shared memory must outlive its last reader, who may be in another CTA */
     ROLE_CLUSTER_SYNC(f, e);
   }
+  ROLE_END(f);
+}
+
+/* After a ring, by every thread of the CTA: its barriers' words may then be anything, another ring's barriers among it;
+ * and all of its shared memory, and what was written to global memory, may be read and written by the copy engine. A
+ * word that is a barrier must be invalidated before it is initialised again or used as data. */
+ROLE_FN(tmaring_ring_end_run)(ROLE_ENV *e, tmaring_end_frame *f)
+{
+  ROLE_BEGIN(f);
+  ROLE_POINT(f);
+  ROLE_FENCE_ALL(e);
+  ROLE_END_SYNC(f, e);
+  if (ROLE_IS_ISSUER(e)) {
+    for (f->stage = 0; f->stage < ROLE_ARGS(e)->stages; ++f->stage) {
+      ROLE_POINT(f);
+      ROLE_INVAL(e, f->stage);
+    }
+    ROLE_POINT(f);
+    ROLE_FENCE_ALL(e);
+  }
+  ROLE_END_SYNC(f, e);
   ROLE_END(f);
 }

@@ -218,6 +218,12 @@ TMARING_DEVICE void tmaring_fence_proxy_async(void)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* The same, for global memory too. */
+TMARING_DEVICE void tmaring_fence_proxy_async_all(void)
+{
+  asm volatile("fence.proxy.async;" ::: "memory");
+}
+
 /* Barrier `id` of `threads` threads, whole warps. */
 TMARING_DEVICE void tmaring_named_barrier(tmaring_u32 id, tmaring_u32 threads)
 {

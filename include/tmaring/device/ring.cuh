@@ -524,6 +524,9 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
 #define ROLE_TURN_WAIT(f, e)                         tmaring_turn_wait(e)
 #define ROLE_TURN_PASS(e)                            tmaring_turn_pass(e)
 #define ROLE_CTA_SYNC(f, e)                          __syncthreads()
+#define ROLE_END_SYNC(f, e)                          __syncthreads()
+#define ROLE_FENCE_ALL(e)                            tmaring_fence_proxy_async_all()
+#define ROLE_INVAL(e, s)                             (tmaring_mbarrier_inval((e)->full(s)), tmaring_mbarrier_inval((e)->empty(s)))
 #define ROLE_CLUSTER_SYNC(f, e)                      tmaring_cluster_sync()
 #define ROLE_TICKET_PUT(e, s, tile)                  TMARING_BY_ONE(e, *(e)->ticket(s) = (tile))
 #define ROLE_TICKET_GET(e, s, tile)                  (*(tile) = *(e)->ticket(s))
@@ -597,7 +600,6 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
 
 /* Ends the start-up of a warp-specialized CTA. The producer has initialised the barriers and goes on at once: its first
  * loads wait for nobody. Consumers wait for that, and for one another's part of begin(). */
-
 template <class E> static __device__ __forceinline__ void tmaring_start_arrive(E *e)
 {
   const tmaring_u32 threads = 32u + (tmaring_u32)tmaring_cta_consumer_threads(&e->view.cta);
@@ -703,10 +705,40 @@ static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, const tmaring_tiles *tiles, K *kernel)
 {
-  static_assert(tmaring_paths<K>::second, "a kernel with tmaring_tiles has a tiled stream or a grid: kLoad, kTiledStore, kGrid");
+  static_assert(tmaring_paths<K>::second,
+                "a kernel with tmaring_tiles has a tiled stream or a grid: kLoad, kTiledStore, kGrid");
   tmaring_env<K> env;
   env.tiles = tiles;
   tmaring_run_roles<WARP_SPECIALIZED, REGISTERS_PRODUCER, REGISTERS_CONSUMER>(&env, args, kernel);
+}
+
+/* What the end of a ring needs to know. */
+struct tmaring_end_env {
+  const tmaring_args &view;
+  tmaring_u32 smem;
+  bool issuer;
+
+  __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const
+  {
+    return smem + view.smem.full + 8 * stage;
+  }
+  __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const
+  {
+    return smem + view.smem.empty + 8 * stage;
+  }
+};
+
+/* Ends a ring for good, so that the kernel may run another one in the same shared memory, or use it for something else:
+ * every thread of the CTA calls it once, after tmaring_ring_run. What the CTA has stored from registers may be loaded by
+ * the next ring of the same CTA; bulk stores only wait until their source was read. A kernel that ends after its ring
+ * needs none of this. */
+static __device__ __forceinline__ void tmaring_ring_end(const tmaring_args *args)
+{
+  const bool first = threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0;
+  tmaring_end_env env = {*args, tmaring_smem_address(tmaring_shared), first};
+  tmaring_end_frame frame;
+  __syncwarp(); /* a producer's lanes come one by one */
+  tmaring_ring_end_run(&env, &frame);
 }
 
 #endif

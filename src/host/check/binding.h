@@ -130,6 +130,9 @@
 #define ROLE_CLUSTER_SYNC(f, e)                          TMARING__BARRIER_OF(f, cluster)
 #define ROLE_TURN_WAIT(f, e)                             TMARING__BARRIER_OF(f, turn)
 #define ROLE_TURN_PASS(e)                                TMARING__VISIBLE(tmaring__role_pass_turn(e))
+#define ROLE_END_SYNC(f, e)                              TMARING__BARRIER_OF(f, end)
+#define ROLE_FENCE_ALL(e)                                tmaring__role_fence(e)
+#define ROLE_INVAL(e, stage)                             tmaring__role_inval(e, stage)
 #define ROLE_TICKET_PUT(e, stage, tile)                  tmaring__role_ticket_put(e, stage, tile)
 #define ROLE_TICKET_GET(e, stage, tile)                  tmaring__role_ticket_get(e, stage, tile)
 #define ROLE_TICKET_CLAIM(e, tile)                       TMARING__VISIBLE(tmaring__role_ticket_claim(e, tile))
@@ -156,12 +159,18 @@
     tmaring__actor *actor = tmaring__env_actor(env);                                                                   \
     tmaring__outcome outcome;                                                                                          \
     if (actor->finished) return TMARING__DONE;                                                                         \
-    if (tmaring__ring_pipelined(env->ring)) {                                                                          \
+    if (actor->ending) {                                                                                               \
+      outcome = tmaring_ring_end_run(env, &actor->end);                                                                \
+    } else if (tmaring__ring_pipelined(env->ring)) {                                                                   \
       outcome = tmaring_pipeline_run(env, &actor->frame.pipeline);                                                     \
     } else if (env->actor == env->ring->issuer) {                                                                      \
       outcome = tmaring_producer_run(env, &actor->frame.producer);                                                     \
     } else {                                                                                                           \
       outcome = tmaring_consumer_run(env, &actor->frame.consumer);                                                     \
+    }                                                                                                                  \
+    if (outcome == TMARING__DONE && env->ring->ends && !actor->ending) {                                               \
+      tmaring__role_ending(env);                                                                                       \
+      outcome = tmaring_ring_end_run(env, &actor->end);                                                                \
     }                                                                                                                  \
     actor->finished = outcome == TMARING__DONE;                                                                        \
     return outcome;                                                                                                    \

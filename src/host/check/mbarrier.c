@@ -24,6 +24,14 @@ tmaring__mbarrier_result tmaring__mbarrier_init(tmaring__mbarrier *barrier, uint
   return TMARING__MBARRIER_OK;
 }
 
+tmaring__mbarrier_result tmaring__mbarrier_inval(tmaring__mbarrier *barrier)
+{
+  if (barrier->expected == 0) return TMARING__MBARRIER_DEAD;
+  barrier->expected = barrier->pending = barrier->phase = 0;
+  barrier->tx = 0;
+  return TMARING__MBARRIER_OK;
+}
+
 tmaring__mbarrier_result tmaring__mbarrier_arrive(tmaring__mbarrier *barrier, uint32_t count)
 {
   if (barrier->expected == 0) return TMARING__MBARRIER_DEAD;

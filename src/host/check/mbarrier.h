@@ -28,6 +28,8 @@ typedef enum tmaring__mbarrier_result {
 } tmaring__mbarrier_result;
 
 tmaring__mbarrier_result tmaring__mbarrier_init(tmaring__mbarrier *barrier, uint32_t count);
+/* The word is no barrier any more. */
+tmaring__mbarrier_result tmaring__mbarrier_inval(tmaring__mbarrier *barrier);
 tmaring__mbarrier_result tmaring__mbarrier_arrive(tmaring__mbarrier *barrier, uint32_t count);
 /* arrive.expect_tx: first the bytes, then one arrival. */
 tmaring__mbarrier_result tmaring__mbarrier_arrive_expect(tmaring__mbarrier *barrier, uint32_t bytes);

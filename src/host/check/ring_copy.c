@@ -116,6 +116,8 @@ static int open_slot(tmaring__env *e, const piece *p, int32_t slot)
     return 0;
   }
   if (!tmaring__role_refillable(e, p->primitive, p->stage, p->fill)) return 0;
+  if (!tmaring__role_words_free(e, p->primitive, p->stage, p->fill, slot_offset(e->ring, p), p->stream->slot_bytes))
+    return 0;
   s->tag[slot] = p->fill;
   if (e->ring->data) e->ring->data->poison(e->ring->self, slot_offset(e->ring, p), p->stream->slot_bytes);
   return 1;

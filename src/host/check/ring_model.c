@@ -64,6 +64,10 @@ static tmaring_status check_shape(const tmaring__ring *r)
                          "whole units of them; correct the plan",
                          tmaring_cta_consumer_threads(&a->cta), a->scope.warps_per_row);
   }
+  if (a->smem.full / 8 + a->stages > TMARING__WORDS || a->smem.empty / 8 + a->stages > TMARING__WORDS) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "smem: got barriers at %u and %u, needs them in the first %d bytes",
+                         a->smem.full, a->smem.empty, 8 * TMARING__WORDS);
+  }
   for (int32_t i = 0; i < TMARING_MAX_STREAMS; ++i) {
     const int input = i < a->input_count && a->input[i].path == TMARING_LOAD_TILE,
               output = i < a->output_count && r->code->tiled_store;
@@ -128,7 +132,7 @@ static size_t place(size_t *end, size_t bytes)
 
 static void lay_out(tmaring__ring *r)
 {
-  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)(r->units + 2 + r->squads);
+  const size_t stages = (size_t)r->stages, actors = (size_t)r->actors, syncs = (size_t)(r->units + 3 + r->squads);
   size_t end = sizeof(tmaring__ring_state);
   r->at_stage = place(&end, stages * sizeof(tmaring__stage_state));
   r->at_mark = place(&end, stages * actors * sizeof(tmaring__mark));
@@ -162,30 +166,37 @@ tmaring_status tmaring__ring_prepare(tmaring__ring *ring)
   return TMARING_OK;
 }
 
-static void init_barrier(tmaring__env *e, tmaring__mbarrier *barrier, const char *name, uint32_t stage, uint32_t count)
+static void init_barrier(tmaring__env *e, tmaring__mbarrier *barrier, const char *name, uint32_t stage, uint32_t offset,
+                         uint32_t count)
 {
-  const tmaring__mbarrier_result result = tmaring__mbarrier_init(barrier, count);
+  uint64_t *word = &e->state->live[offset / 8 / 64];
+  const uint64_t bit = 1ull << offset / 8 % 64;
+  tmaring__mbarrier_result result = tmaring__mbarrier_init(barrier, count);
+  if (*word & bit) result = TMARING__MBARRIER_LIVE;
+  *word |= bit;
   if (result == TMARING__MBARRIER_OK) return;
   tmaring__ring_fault(e, result == TMARING__MBARRIER_LIVE ? TMARING__FAULT_LIVE : TMARING__FAULT_ARRIVAL, name, stage,
-                      0, "count %u; a barrier is initialised once, with at least one arrival", count);
+                      0, "count %u; a word is made a barrier once, with at least one arrival, until mbarrier.inval",
+                      count);
 }
 
 void tmaring__role_init(tmaring__env *e)
 {
   const tmaring__ring *r = e->ring;
+  const tmaring_smem *m = &r->args->smem;
   const uint32_t empty = tmaring_ring_empty_count(r->args->cta.release, (uint32_t)r->squad_warps);
   for (uint32_t i = 0; i < (uint32_t)r->stages; ++i) {
     tmaring__stage_state *stage = tmaring__at_stage(r, e->state, i);
-    init_barrier(e, &stage->full, "init full", i, tmaring_ring_full_count(r->async));
-    init_barrier(e, &stage->empty, "init empty", i, empty);
+    init_barrier(e, &stage->full, "init full", i, m->full + 8 * i, tmaring_ring_full_count(r->async));
+    init_barrier(e, &stage->empty, "init empty", i, m->empty + 8 * i, empty);
   }
 }
 
-void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault)
+/* Every actor at its first primitive, barriers initialised; the words that live are in the state. */
+static void start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault)
 {
   tmaring__env env;
   memset(&env, 0, sizeof env);
-  memset(state, 0, ring->bytes);
   fault->kind = TMARING__FAULT_NONE;
   fault->text[0] = '\0';
   env.ring = ring;
@@ -194,6 +205,20 @@ void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, 
   env.fault = fault;
   tmaring__role_init(&env);
   for (int32_t i = 0; i < ring->actors; ++i) tmaring__at_clock(ring, state, i)[i] = 1;
+}
+
+void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault)
+{
+  memset(state, 0, ring->bytes);
+  start(ring, state, fault);
+}
+
+void tmaring__ring_follow(const tmaring__ring *ring, tmaring__ring_state *state, const tmaring__ring_state *before,
+                          tmaring__fault_note *fault)
+{
+  memset(state, 0, ring->bytes);
+  memcpy(state->live, before->live, sizeof state->live);
+  start(ring, state, fault);
 }
 
 void tmaring__team_make(tmaring__team *team, const tmaring__ring *ring)
@@ -260,9 +285,14 @@ int tmaring__ring_fill(const tmaring__env *env, uint32_t number, tmaring_fill *f
 
 static const char *wait_name(uint32_t wait)
 {
-  static const char *const name[] = {
-      "nothing", "full", "empty", "the barrier of its unit", "the barrier of the CTA", "the barrier of the cluster",
-      "its turn"};
+  static const char *const name[] = {"nothing",
+                                     "full",
+                                     "empty",
+                                     "the barrier of its unit",
+                                     "the barrier of the CTA",
+                                     "the barrier of the cluster",
+                                     "its turn",
+                                     "the end of all roles"};
   return name[wait];
 }
 

@@ -46,6 +46,8 @@
   X(COVERAGE, "tile stored twice, never, or though it is surplus")                                                     \
   X(DEADLOCK, "impossible wait")                                                                                       \
   X(LIVE, "barrier initialised while live")                                                                            \
+  X(INVAL, "barrier invalidated while in use")                                                                         \
+  X(WORDS, "words of a live barrier used as data")                                                                     \
   X(LEAVE, "CTA left with copies in flight")
 
 typedef enum tmaring__fault_kind {
@@ -110,6 +112,7 @@ typedef struct tmaring__ring {
   const tmaring__data_calls *data;             /* NULL: tags only */
   void *self;
   uint64_t *covered; /* a bit per tile and rank over all workers; NULL: coverage of this CTA alone */
+  int32_t ends;      /* 1: the kernel goes on after the ring, and ends it (tmaring_ring_end_run) */
 
   int32_t stages, warps, actors, issuer, units; /* warps: consumers; issuer: actor that feeds the ring */
   int32_t loads;                                /* inputs that have a slot */
@@ -123,12 +126,16 @@ typedef struct tmaring__ring {
   size_t at_stage, at_mark, at_clock, at_barrier, at_sync, at_scratch, at_copy, at_actor, bytes;
 } tmaring__ring;
 
+/* Words of 8 bytes at the begin of shared memory: barriers lie there. */
+#define TMARING__WORDS 512
+
 /* The changing side: this header, then arrays at the offsets above. Fills are counted from 1 in the tags; 0 is none. */
 typedef struct tmaring__ring_state {
-  uint32_t issued;   /* fills expected so far, the end marks of the tickets included */
-  uint32_t released; /* phases of all empty barriers that have ended */
-  uint32_t tickets;  /* claimed; tags only */
-  uint32_t ended;    /* end marks put */
+  uint32_t issued;                    /* fills expected so far, the end marks of the tickets included */
+  uint32_t released;                  /* phases of all empty barriers that have ended */
+  uint32_t tickets;                   /* claimed; tags only */
+  uint32_t ended;                     /* end marks put */
+  uint64_t live[TMARING__WORDS / 64]; /* a bit per word: it is a barrier, of this ring or of one before */
 } tmaring__ring_state;
 
 typedef struct tmaring__stage_state {
@@ -179,7 +186,8 @@ typedef enum tmaring__wait_kind {
   TMARING__WAIT_GROUP,
   TMARING__WAIT_CTA,
   TMARING__WAIT_CLUSTER,
-  TMARING__WAIT_TURN
+  TMARING__WAIT_TURN,
+  TMARING__WAIT_END
 } tmaring__wait_kind;
 
 /* A warp's accumulators of column reductions, in the course of a tile. */
@@ -208,9 +216,12 @@ typedef struct tmaring__actor {
   uint32_t meets;              /* phases of the cluster's barrier that it has passed */
   uint32_t commits;
   uint32_t rounds; /* partial results left: the next go to buffer rounds & 1 */
-  uint64_t stored; /* bytes of the open group */
-  uint32_t open;   /* stages read by the open group, as a mask */
-  uint32_t groups; /* committed and perhaps still reading */
+  tmaring_end_frame end;
+  uint32_t ending;    /* its role has ended */
+  uint32_t end_epoch; /* when */
+  uint64_t stored;    /* bytes of the open group */
+  uint32_t open;      /* stages read by the open group, as a mask */
+  uint32_t groups;    /* committed and perhaps still reading */
   uint32_t group[TMARING__MAX_GROUPS];
 } tmaring__actor;
 
@@ -242,6 +253,9 @@ typedef struct tmaring__team {
 tmaring_status tmaring__ring_prepare(tmaring__ring *ring);
 /* The state in which a CTA starts: barriers initialised, every actor at its first primitive. */
 void tmaring__ring_start(const tmaring__ring *ring, tmaring__ring_state *state, tmaring__fault_note *fault);
+/* The same where the CTA has run another ring before, whose state it was: what that one left are barriers still. */
+void tmaring__ring_follow(const tmaring__ring *ring, tmaring__ring_state *state, const tmaring__ring_state *before,
+                          tmaring__fault_note *fault);
 /* A team of CTAs like this prepared ring; it is not to be moved. Their states are to be one block, of
  * count * ring->bytes. */
 void tmaring__team_make(tmaring__team *team, const tmaring__ring *ring);
@@ -281,7 +295,7 @@ static inline uint32_t *tmaring__at_clock(const tmaring__ring *r, tmaring__ring_
 }
 
 /* What a barrier carries: `ended` 1: out of its last ended phase; 0: what arrivals have brought so far. Barriers: full
- * and empty per stage, then units, then the CTA, then the cluster, then the turns of squads. */
+ * and empty per stage, then units, then the CTA, then the cluster, then the turns of squads, then the end. */
 static inline uint32_t *tmaring__at_barrier(const tmaring__ring *r, tmaring__ring_state *s, uint32_t barrier, int ended)
 {
   return (uint32_t *)(void *)((char *)s + r->at_barrier) + (size_t)(2 * barrier + (ended != 0)) * (size_t)r->actors;

@@ -43,6 +43,9 @@ void tmaring__role_release_others(tmaring__env *e, uint32_t stage);
 void tmaring__role_release_storer(tmaring__env *e, uint32_t stage);
 /* Barriers in two halves: arrive returns the generation; passed is true once it is over. */
 uint32_t tmaring__role_arrive_group(tmaring__env *e);
+/* Of any unit of the CTA. */
+uint32_t tmaring__role_arrive_unit(tmaring__env *e, int32_t unit);
+int tmaring__role_passed_unit(tmaring__env *e, int32_t unit, uint32_t generation);
 uint32_t tmaring__role_arrive_cta(tmaring__env *e);
 uint32_t tmaring__role_arrive_cluster(tmaring__env *e);
 int tmaring__role_passed_group(tmaring__env *e, uint32_t generation);
@@ -52,6 +55,14 @@ int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation);
 uint32_t tmaring__role_arrive_turn(tmaring__env *e);
 int tmaring__role_passed_turn(tmaring__env *e, uint32_t generation);
 void tmaring__role_pass_turn(tmaring__env *e);
+/* The end: the actor's role has ended; the barrier of all roles; a stage's barriers. */
+void tmaring__role_ending(tmaring__env *e);
+uint32_t tmaring__role_arrive_end(tmaring__env *e);
+int tmaring__role_passed_end(tmaring__env *e, uint32_t generation);
+void tmaring__role_inval(tmaring__env *e, uint32_t stage);
+/* Faults where bytes [offset, offset + bytes) of shared memory, about to hold data, are a live barrier. */
+int tmaring__role_words_free(tmaring__env *e, const char *primitive, uint32_t stage, uint32_t fill, uint32_t offset,
+                             uint64_t bytes);
 
 void tmaring__role_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
                         uint32_t bytes);

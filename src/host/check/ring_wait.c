@@ -1,68 +1,6 @@
-/* Waits, arrivals and barriers of the ring model, and the knowledge they carry. */
+/* Waits and arrivals of the ring model. */
 #include "box.h"
-#include "ring_roles.h"
-
-/* Index among the barriers that carry clocks. */
-static uint32_t full_index(uint32_t stage)
-{
-  return 2 * stage;
-}
-
-static uint32_t empty_index(uint32_t stage)
-{
-  return 2 * stage + 1;
-}
-
-static uint32_t sync_index(const tmaring__ring *r, int32_t sync)
-{
-  return 2 * (uint32_t)r->stages + (uint32_t)sync;
-}
-
-static void join(uint32_t *into, const uint32_t *from, int32_t count)
-{
-  for (int32_t i = 0; i < count; ++i) into[i] = into[i] > from[i] ? into[i] : from[i];
-}
-
-/* What the actor knows goes into the barrier; what it does from now on is a new epoch. */
-static void give(tmaring__env *e, uint32_t barrier)
-{
-  uint32_t *clock = tmaring__env_clock(e);
-  join(tmaring__at_barrier(e->ring, e->state, barrier, 0), clock, e->ring->actors);
-  clock[e->actor] += 1;
-}
-
-static void end_phase(const tmaring__ring *r, tmaring__ring_state *state, uint32_t barrier)
-{
-  join(tmaring__at_barrier(r, state, barrier, 1), tmaring__at_barrier(r, state, barrier, 0), r->actors);
-}
-
-static void take(tmaring__env *e, uint32_t barrier)
-{
-  join(tmaring__env_clock(e), tmaring__at_barrier(e->ring, e->state, barrier, 1), e->ring->actors);
-}
-
-static int note_wait(tmaring__actor *a, tmaring__wait_kind wait, uint32_t stage, uint32_t parity)
-{
-  a->wait = (uint32_t)wait;
-  a->wait_stage = stage;
-  a->wait_parity = parity;
-  return 0;
-}
-
-/* A try that fails is no step. */
-static int blocked(tmaring__env *e, tmaring__wait_kind wait, uint32_t stage, uint32_t parity)
-{
-  e->steps -= 1;
-  return note_wait(tmaring__env_actor(e), wait, stage, parity);
-}
-
-static int passed(tmaring__env *e, tmaring__actor *a, uint32_t barrier)
-{
-  note_wait(a, TMARING__WAIT_NONE, 0, 0);
-  tmaring__env_spend(e);
-  take(e, barrier);
-  return 1;
-}
+#include "ring_know.h"
 
 int tmaring__role_stage(tmaring__env *e, const char *primitive, uint32_t stage, uint32_t fill)
 {
@@ -77,14 +15,14 @@ int tmaring__role_try_full(tmaring__env *e, uint32_t stage, uint32_t parity)
   tmaring__actor *a = tmaring__env_actor(e);
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (!tmaring__role_stage(e, "wait full", stage, tmaring__next_fill(e))) return 0;
-  if (!tmaring__mbarrier_test(&s->full, parity)) return blocked(e, TMARING__WAIT_FULL, stage, parity);
+  if (!tmaring__mbarrier_test(&s->full, parity)) return tmaring__wait_blocked(e, TMARING__WAIT_FULL, stage, parity);
   tmaring__role_close_fill(e);
   tmaring__at_mark(e->ring, e->state, stage, e->actor)->phases = s->full.phase;
   a->fills = tmaring__next_fill(e);
   a->passes = 0;
   a->row_stores = 0;
   a->known = (uint32_t)tmaring__ring_fill(e, a->fills, &a->fill, &a->tile);
-  return passed(e, a, full_index(stage));
+  return tmaring__wait_passed(e, a, tmaring__full_index(stage));
 }
 
 int tmaring__role_try_empty(tmaring__env *e, uint32_t stage, uint32_t parity)
@@ -92,9 +30,9 @@ int tmaring__role_try_empty(tmaring__env *e, uint32_t stage, uint32_t parity)
   tmaring__actor *a = tmaring__env_actor(e);
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (!tmaring__role_stage(e, "wait empty", stage, a->freed + 1)) return 0;
-  if (!tmaring__mbarrier_test(&s->empty, parity)) return blocked(e, TMARING__WAIT_EMPTY, stage, parity);
+  if (!tmaring__mbarrier_test(&s->empty, parity)) return tmaring__wait_blocked(e, TMARING__WAIT_EMPTY, stage, parity);
   a->freed += 1;
-  return passed(e, a, empty_index(stage));
+  return tmaring__wait_passed(e, a, tmaring__empty_index(stage));
 }
 
 /* Fills issued and not released, seen from the producer; a pipelined CTA counts those its issuer has not computed. */
@@ -114,7 +52,7 @@ static void settle_full(tmaring__env *e, tmaring__mbarrier_result result, const 
 {
   const tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   if (result == TMARING__MBARRIER_ENDED) {
-    end_phase(e->ring, e->state, full_index(stage));
+    tmaring__know_end_phase(e->ring, e->state, tmaring__full_index(stage));
     if (s->copies > 0) {
       tmaring__ring_fault(e, TMARING__FAULT_TX, primitive, stage, fill,
                           "the phase ends while %u copies are in flight; fewer bytes were expected than are copied, or "
@@ -137,7 +75,7 @@ void tmaring__role_expect(tmaring__env *e, uint32_t stage, uint32_t bytes)
   check_lead(e, stage, fill);
   if (e->ring->loads == 0 && !tmaring__role_refillable(e, "expect", stage, fill)) return;
   e->state->issued = fill;
-  give(e, full_index(stage));
+  tmaring__know_give(e, tmaring__full_index(stage));
   settle_full(e, tmaring__mbarrier_arrive_expect(&s->full, bytes), "expect", stage, fill);
 }
 
@@ -223,10 +161,10 @@ static void arrive_empty(tmaring__env *e, const char *primitive, uint32_t stage,
   tmaring__stage_state *s = tmaring__at_stage(e->ring, e->state, stage);
   tmaring__mbarrier_result result;
   if (count == 0) return;
-  give(e, empty_index(stage));
+  tmaring__know_give(e, tmaring__empty_index(stage));
   result = tmaring__mbarrier_arrive(&s->empty, count);
   if (result == TMARING__MBARRIER_ENDED) {
-    end_phase(e->ring, e->state, empty_index(stage));
+    tmaring__know_end_phase(e->ring, e->state, tmaring__empty_index(stage));
     e->state->released += 1;
   } else if (result != TMARING__MBARRIER_OK) {
     tmaring__ring_fault(e, TMARING__FAULT_ARRIVAL, primitive, stage, fill, "%u arrivals where %u are pending", count,
@@ -289,100 +227,4 @@ void tmaring__role_release_storer(tmaring__env *e, uint32_t stage)
   }
   tmaring__role_done(e, stage, fill);
   arrive_empty(e, "release", stage, fill, 1);
-}
-
-static uint32_t arrive_sync(tmaring__env *e, int32_t index, uint32_t count)
-{
-  tmaring__sync *sync = tmaring__at_sync(e->ring, e->state, index);
-  const uint32_t generation = sync->generation;
-  tmaring__env_spend(e);
-  give(e, sync_index(e->ring, index));
-  sync->arrived += 1;
-  if (sync->arrived == count) {
-    end_phase(e->ring, e->state, sync_index(e->ring, index));
-    sync->arrived = 0;
-    sync->generation += 1;
-  }
-  return generation;
-}
-
-static int passed_sync(tmaring__env *e, int32_t index, tmaring__wait_kind wait, uint32_t generation)
-{
-  tmaring__actor *a = tmaring__env_actor(e);
-  if (tmaring__at_sync(e->ring, e->state, index)->generation == generation) return note_wait(a, wait, 0, 0);
-  return passed(e, a, sync_index(e->ring, index));
-}
-
-/* Index of the barrier in which a squad is passed its turn; it takes both squads. */
-static int32_t turn_sync(const tmaring__ring *r, int32_t squad)
-{
-  return r->units + 2 + squad;
-}
-
-uint32_t tmaring__role_arrive_turn(tmaring__env *e)
-{
-  return arrive_sync(e, turn_sync(e->ring, tmaring__env_squad(e)), 2 * (uint32_t)e->ring->squad_warps);
-}
-
-int tmaring__role_passed_turn(tmaring__env *e, uint32_t generation)
-{
-  return passed_sync(e, turn_sync(e->ring, tmaring__env_squad(e)), TMARING__WAIT_TURN, generation);
-}
-
-void tmaring__role_pass_turn(tmaring__env *e)
-{
-  const int32_t next = (tmaring__env_squad(e) + 1) % e->ring->squads;
-  arrive_sync(e, turn_sync(e->ring, next), 2 * (uint32_t)e->ring->squad_warps);
-}
-
-static uint32_t cluster_index(const tmaring__ring *r)
-{
-  return sync_index(r, r->units + 1);
-}
-
-/* Everybody's arrival ends the phase in every CTA. */
-uint32_t tmaring__role_arrive_cluster(tmaring__env *e)
-{
-  tmaring__cluster *c = e->ring->cluster;
-  const uint32_t generation = c->generation;
-  tmaring__env_spend(e);
-  give(e, cluster_index(e->ring));
-  c->arrived += 1;
-  if (c->arrived < (uint32_t)(c->count * e->ring->warps)) return generation;
-  for (int32_t i = 0; i < c->count; ++i)
-    end_phase(c->member[i]->ring, c->member[i]->state, cluster_index(c->member[i]->ring));
-  c->arrived = 0;
-  c->generation += 1;
-  return generation;
-}
-
-int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation)
-{
-  tmaring__actor *a = tmaring__env_actor(e);
-  if (e->ring->cluster->generation == generation) return note_wait(a, TMARING__WAIT_CLUSTER, 0, 0);
-  a->meets += 1;
-  return passed(e, a, cluster_index(e->ring));
-}
-
-uint32_t tmaring__role_arrive_group(tmaring__env *e)
-{
-  const int32_t per_row = e->ring->args->scope.warps_per_row;
-  return arrive_sync(e, e->actor / per_row, (uint32_t)per_row);
-}
-
-int tmaring__role_passed_group(tmaring__env *e, uint32_t generation)
-{
-  return passed_sync(e, e->actor / e->ring->args->scope.warps_per_row, TMARING__WAIT_GROUP, generation);
-}
-
-uint32_t tmaring__role_arrive_cta(tmaring__env *e)
-{
-  const uint32_t fill = tmaring__env_actor(e)->fills;
-  if (fill > 0) tmaring__role_done(e, tmaring__ring_stage_of(e->ring, fill), fill);
-  return arrive_sync(e, e->ring->units, (uint32_t)e->ring->warps);
-}
-
-int tmaring__role_passed_cta(tmaring__env *e, uint32_t generation)
-{
-  return passed_sync(e, e->ring->units, TMARING__WAIT_CTA, generation);
 }

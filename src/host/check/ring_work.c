@@ -112,6 +112,9 @@ void tmaring__role_partial(tmaring__env *e, int32_t pass)
   const uint32_t buffer = a->rounds & 1u;
   tmaring__scratch_mark *mine = tmaring__at_scratch(e->ring, e->state, buffer, e->actor);
   const int32_t first = unit_first(e);
+  if (!tmaring__role_words_free(e, "partial", 0, a->fills, e->ring->args->smem.scratch,
+                                16ull * TMARING_MAX_REDUCTIONS * (uint64_t)e->ring->warps))
+    return;
   for (int32_t r = 0; r < tmaring__env_ctas(e); ++r) {
     const tmaring__env *reader = tmaring__env_peer(e, r);
     for (int32_t w = first; w < first + e->ring->args->scope.warps_per_row; ++w) {
@@ -261,6 +264,7 @@ void tmaring__role_ticket_put(tmaring__env *e, uint32_t stage, int64_t tile)
   const tmaring__stage_state *before = fill > 1 ? tmaring__at_stage(e->ring, e->state, (fill - 2) % stages) : NULL;
   if (!tmaring__role_stage(e, "ticket put", stage, fill)) return;
   if (!tmaring__role_reusable(e, TMARING__FAULT_TICKET, "ticket put", stage, fill)) return;
+  if (!tmaring__role_words_free(e, "ticket put", stage, fill, e->ring->args->smem.tickets + 8 * stage, 8)) return;
   /* with one stage, `before` is this one: its part is read before it is replaced */
   s->ticket_part = before && before->ticket_tile == tile ? before->ticket_part + 1 : 0;
   s->ticket_fill = fill;
