@@ -77,7 +77,8 @@ static tile_trial draw(uint64_t seed)
 VENUE_TEST(tile_random, programs)
 {
   const char *count_text = getenv("TMARING_TEST_RANDOM");
-  const int count = count_text ? atoi(count_text) : v->backend == TMARING_BACKEND_CPU ? 600 : 30; /* a kernel to compile for most of them */
+  /* On a GPU most of them are a kernel to compile. */
+  const int count = count_text ? atoi(count_text) : v->backend == TMARING_BACKEND_CPU ? 600 : 30;
   int passed = 0;
   for (int i = 0; i < count; ++i) {
     const tile_trial t = draw(1000 + (uint64_t)i);
