@@ -107,7 +107,7 @@ for example in docs/examples/*.cu; do
     continue
   fi
   name=$(basename "$example" .cu)
-  check "kernels: $example compiles" "$nvcc" -std=c++17 -Iinclude -gencode=arch=compute_90a,code=sm_90a -O3 -o "$work/$name" "$example" -lcuda
+  check "kernels: $example compiles" "$nvcc" -std=c++17 -Iinclude -gencode=arch=compute_90a,code=sm_90a -O3 -o "$work/$name" "$example" "$build/libtmaring.a" -lcuda
   check "kernels: $example, image" "$nvcc" -std=c++17 -Iinclude -gencode=arch=compute_90a,code=sm_90a -O3 -cubin -o "$work/$name.cubin" "$example"
   check "kernels: $example is for sm_90a" is_sm_90a "$work/$name.cubin"
 done

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Includes go one way only: base <- describe <- formula <- plan <- check <- jit <- backends <- launch <- ops <- bench <- cli; public
+# Includes go one way only: base <- describe <- formula <- plan <- check <- jit <- backends <- launch <- tile <- ops <- bench <- cli; public
 # headers in flow order; abi/ includes abi/ alone; device/ includes abi/ and device/. Tests may include anything.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -16,6 +16,7 @@ declare -A allowed=(
   [backend/cpu]="base describe formula plan check backend public abi"
   [backend/cuda]="base describe formula plan jit backend public abi cuda.h"
   [launch]="base describe formula plan check backend public abi"
+  [tile]="base describe formula plan check backend launch public abi"
   [ops]="base describe formula plan backend backend/cuda launch public abi cuda.h"
   [bench]="base describe formula plan check jit backend backend/cuda launch ops public abi cuda.h"
   [cli]="base describe formula plan check jit backend launch ops bench public abi"

@@ -167,3 +167,9 @@ run_criterion() {
   rm -f "$tap"
   say "$name: $((p - s)) passed, $f failed, $s skipped"
 }
+
+# copy_libraries PROGRAM FOLDER: libraries that ldd names, apart from those that every glibc system has in its own, matching version.
+copy_libraries() {
+  ldd "$1" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
+    grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -Lu -t "$2"
+}

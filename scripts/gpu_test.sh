@@ -9,12 +9,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 verb=${1:-}
 folder=${2:-$root/.gpu}
 
-# Libraries that ldd names, apart from those that every glibc system has in its own, matching version.
-copy_libraries() {
-  ldd "$1" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
-    grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*)\.so' | xargs -r cp -Lu -t "$folder/lib"
-}
-
 # The kernels of docs/examples check their own results.
 pack_examples() {
   local nvcc example
@@ -22,7 +16,7 @@ pack_examples() {
   mkdir -p "$folder/examples"
   for example in docs/examples/*.cu; do
     [ -n "$nvcc" ] || { say "without nvcc $example is left out"; continue; }
-    "$nvcc" -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -Iinclude -o "$folder/examples/$(basename "$example" .cu)" "$example"
+    "$nvcc" -std=c++17 -O3 -gencode=arch=compute_90a,code=sm_90a -Iinclude -o "$folder/examples/$(basename "$example" .cu)" "$example" build/libtmaring.a
   done
 }
 
@@ -45,7 +39,7 @@ pack() {
     [ -e "tests/$(basename "$program").c" ] || continue
     is_gpu_program "$program" || continue
     cp "$program" "$folder/tests"
-    copy_libraries "$program"
+    copy_libraries "$program" "$folder/lib"
     if [ "${TMARING_PACK_KERNELS:-yes}" != no ]; then compile_kernels "$program"; fi
   done
   cp build/tmaring "$folder"
@@ -53,7 +47,7 @@ pack() {
   rm -f "$folder/log"
   [ -x build/npy_random ] || ${CC:-cc} -std=c11 -O2 -o build/npy_random scripts/npy_random.c
   build/npy_random 8191 64 1 "$folder/in.npy"
-  copy_libraries build/tmaring
+  copy_libraries build/tmaring "$folder/lib"
   pack_examples
   strip "$folder"/tests/*_test "$folder/tmaring" "$folder"/lib/*
   say "packed $(ls "$folder/tests" | wc -l) test programs, $(ls "$folder/kernels" | wc -l) kernels, $(du -sh "$folder" | cut -f1) in all, into $folder"

@@ -5,123 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/box_case.h"
+#include "support/box_oracle.h"
 #include "tmaring/tensor_map.h"
 
 #define POISON 0xa5
-
-/* ---- the definition ---- */
-
-static uint64_t ceil_of(uint64_t a, uint64_t b)
-{
-  return a / b + (a % b != 0);
-}
-
-/* Place in shared memory of a byte of a row: rows of swizzled boxes are as long as the span, and the 16-byte units of a
- * span are numbered by an exclusive or with the number of the 128-byte line. */
-static size_t shared_place(int32_t swizzle, size_t offset, size_t row, size_t row_bytes, size_t byte)
-{
-  static const size_t spans[] = {0, 32, 64, 128};
-  const size_t span = spans[swizzle];
-  if (span == 0) return offset + row * row_bytes + byte;
-  const size_t place = offset + row * span + byte, units = span / 16;
-  const size_t line = place / 128, unit = place / 16 % units;
-  return place / span * span + (unit ^ line % units) * 16 + place % 16;
-}
-
-static void fill_element(const tmaring_tensor_map_tiled *map, unsigned char *to, size_t bytes)
-{
-  static const unsigned char nan[8] = {0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f, 0xf7, 0x7f};
-  static const unsigned char zero[8] = {0};
-  memcpy(to, map->fill == TMARING_FILL_NAN ? nan : zero, bytes);
-}
-
-/* One element of a box. */
-typedef struct element {
-  int inside;
-  size_t tensor_byte, row, row_bytes, byte;
-} element;
-
-static uint64_t elements_of(const tmaring_tensor_map_tiled *map)
-{
-  uint64_t count = 1;
-  for (int32_t d = 0; d < map->rank; ++d)
-    count *= ceil_of(map->box[d], map->element_strides[d] ? map->element_strides[d] : 1);
-  return count;
-}
-
-static element element_of(const box_case *c, uint64_t number)
-{
-  const tmaring_tensor_map_tiled *map = &c->map;
-  const size_t bytes = tmaring_dtype_bytes((tmaring_i32)map->dtype);
-  element e = {1, 0, number / map->box[0], map->box[0] * bytes, number % map->box[0] * bytes};
-  for (int32_t d = 0; d < map->rank; ++d) {
-    const uint64_t step = map->element_strides[d] ? map->element_strides[d] : 1, count = ceil_of(map->box[d], step);
-    const int64_t at = c->coordinates[d] + (int64_t)(number % count * step);
-    number /= count;
-    e.inside = e.inside && at >= 0 && at < (int64_t)map->dims[d];
-    e.tensor_byte += (size_t)at * (d == 0 ? bytes : map->strides[d]);
-  }
-  return e;
-}
-
-static void oracle_load(const box_case *c, const unsigned char *tensor, unsigned char *shared)
-{
-  const size_t bytes = tmaring_dtype_bytes((tmaring_i32)c->map.dtype);
-  for (uint64_t i = 0; i < elements_of(&c->map); ++i) {
-    const element e = element_of(c, i);
-    unsigned char value[8];
-    fill_element(&c->map, value, bytes);
-    if (e.inside) memcpy(value, tensor + e.tensor_byte, bytes);
-    memcpy(shared + shared_place(c->map.swizzle, c->offset, e.row, e.row_bytes, e.byte), value, bytes);
-  }
-}
-
-static void oracle_store(const box_case *c, unsigned char *tensor, const unsigned char *shared)
-{
-  const size_t bytes = tmaring_dtype_bytes((tmaring_i32)c->map.dtype);
-  for (uint64_t i = 0; i < elements_of(&c->map); ++i) {
-    const element e = element_of(c, i);
-    if (!e.inside) continue;
-    memcpy(tensor + e.tensor_byte, shared + shared_place(c->map.swizzle, c->offset, e.row, e.row_bytes, e.byte), bytes);
-  }
-}
-
-/* Pixel p of a copy: the p-th window position behind the start in the order w, h, d, image, by division. */
-static void oracle_pixels(const pixel_case *c, const unsigned char *tensor, unsigned char *shared)
-{
-  const tmaring_tensor_map_im2col *map = &c->map;
-  const size_t bytes = tmaring_dtype_bytes((tmaring_i32)map->dtype);
-  int64_t stride[3] = {1, 1, 1}, positions[3] = {1, 1, 1}, start = 0, weight = 1;
-  for (int32_t i = 0; i < map->rank - 2; ++i) {
-    if (map->element_strides[1 + i] > 1) stride[i] = map->element_strides[1 + i];
-    positions[i] =
-        ((int64_t)map->dims[1 + i] + 2 * c->padding[i] - (c->window[i] - 1) * c->dilation[i] - 1) / stride[i] + 1;
-    start += (c->coordinates[1 + i] + c->padding[i]) / stride[i] * weight;
-    weight *= positions[i];
-  }
-  start += c->coordinates[map->rank - 1] * weight;
-  for (uint64_t e = 0; e < (uint64_t)map->pixels * map->channels; ++e) {
-    const uint64_t p = e / map->channels, channel = e % map->channels;
-    const int64_t image = (start + (int64_t)p) / weight;
-    const uint64_t ch = (uint64_t)c->coordinates[0] + channel;
-    int64_t rest = (start + (int64_t)p) % weight;
-    int inside = ch < map->dims[0] && image < (int64_t)map->dims[map->rank - 1];
-    size_t byte = (size_t)ch * bytes + (size_t)image * map->strides[map->rank - 1];
-    for (int32_t i = 0; i < map->rank - 2; ++i) {
-      const int64_t at = rest % positions[i] * stride[i] - c->padding[i] + c->offsets[i];
-      rest /= positions[i];
-      inside = inside && at >= 0 && at < (int64_t)map->dims[1 + i];
-      byte += (size_t)at * map->strides[1 + i];
-    }
-    tmaring_tensor_map_tiled fill = TMARING_TENSOR_MAP_TILED_INIT;
-    unsigned char value[8];
-    fill.fill = map->fill;
-    fill_element(&fill, value, bytes);
-    if (inside) memcpy(value, tensor + byte, bytes);
-    memcpy(shared + shared_place(map->swizzle, c->offset, p, map->channels * bytes, channel * bytes), value, bytes);
-  }
-}
 
 /* ---- copies of random boxes ---- */
 
@@ -154,7 +41,7 @@ static void check_load(const box_case *plain, unsigned char *tensor, int number)
   c.map.address = (uint64_t)(uintptr_t)tensor;
   cr_assert_eq(tmaring_tensor_map_load(&c.map, c.coordinates, got, c.offset), TMARING_OK, "%d: %s", number,
                tmaring_last_detail());
-  oracle_load(&c, tensor, want);
+  box_oracle_load(&c, tensor, want);
   const size_t at = first_difference(got, want, bytes);
   cr_assert_eq(at, bytes, "load %d, byte %zu: got %02x, want %02x: %s", number, at, got[at], want[at],
                box_case_text(&c));
@@ -171,7 +58,7 @@ static void check_store(const box_case *plain, noise *n, int number)
   c.map.address = (uint64_t)(uintptr_t)(got + 128);
   cr_assert_eq(tmaring_tensor_map_store(&c.map, c.coordinates, shared, c.offset), TMARING_OK, "%d: %s", number,
                tmaring_last_detail());
-  oracle_store(&c, want + 128, shared);
+  box_oracle_store(&c, want + 128, shared);
   const size_t at = first_difference(got, want, bytes);
   cr_assert_eq(at, bytes, "store %d, tensor byte %lld: got %02x, want %02x: %s", number, (long long)at - 128, got[at],
                want[at], box_case_text(&c));
@@ -211,62 +98,13 @@ Test(box_copy, random_pixels, .timeout = 60)
     c.map.address = (uint64_t)(uintptr_t)tensor;
     cr_assert_eq(tmaring_tensor_map_load_im2col(&c.map, c.coordinates, c.offsets, got, c.offset), TMARING_OK,
                  "%d: %s: %s", i, tmaring_last_detail(), pixel_case_text(&c));
-    oracle_pixels(&c, tensor, want);
+    box_oracle_pixels(&c, tensor, want);
     const size_t at = first_difference(got, want, bytes);
     cr_assert_eq(at, bytes, "%d, byte %zu: got %02x, want %02x: %s", i, at, got[at], want[at], pixel_case_text(&c));
     free(tensor);
     free(got);
     free(want);
   }
-}
-
-/* ---- the conformance list ---- */
-
-/* Large tensors are untouched zero pages but for the box's own elements. */
-static void check_shape(const box_case *plain, unsigned char *tensor, noise *n, int number)
-{
-  box_case c = *plain;
-  const size_t room = box_case_room(&c), elem = tmaring_dtype_bytes((tmaring_i32)c.map.dtype);
-  for (uint64_t i = 0; i < elements_of(&c.map); ++i) {
-    const element e = element_of(&c, i);
-    if (e.inside) scribble(n, tensor + e.tensor_byte, elem);
-  }
-  check_load(&c, tensor, number);
-  unsigned char *shared = take(room);
-  scribble(n, shared, room);
-  c.map.address = (uint64_t)(uintptr_t)tensor;
-  cr_assert_eq(tmaring_tensor_map_store(&c.map, c.coordinates, shared, c.offset), TMARING_OK);
-  for (uint64_t i = 0; i < elements_of(&c.map); ++i) {
-    const element e = element_of(&c, i);
-    if (!e.inside) continue;
-    cr_assert_eq(memcmp(tensor + e.tensor_byte,
-                        shared + shared_place(c.map.swizzle, c.offset, e.row, e.row_bytes, e.byte), elem),
-                 0, "%d, tensor byte %zu: %s", number, e.tensor_byte, box_case_text(&c));
-  }
-  free(shared);
-}
-
-Test(box_copy, conformance_shapes, .timeout = 120)
-{
-  static const tmaring_dtype types[] = {TMARING_F16, TMARING_F32, TMARING_F64};
-  noise n = noise_seed(47);
-  int copies = 0;
-  for (int s = 0; s < BOX_SHAPES; ++s) {
-    for (int t = 0; t < 3; ++t) {
-      const box_case first = box_case_of(&box_shapes[s], types[t], 0, 0);
-      unsigned char *room = calloc(first.tensor_bytes + 16, 1); /* pages of zeros until touched */
-      cr_assert_not_null(room, "%s", box_shapes[s].name);
-      unsigned char *tensor = (unsigned char *)(((uintptr_t)room + 15) & ~(uintptr_t)15);
-      for (int32_t swizzle = 0; swizzle < 4; ++swizzle) {
-        for (int place = 0; place < BOX_PLACES; ++place, ++copies) {
-          const box_case c = box_case_of(&box_shapes[s], types[t], swizzle, place);
-          check_shape(&c, tensor, &n, copies);
-        }
-      }
-      free(room);
-    }
-  }
-  cr_expect_eq(copies, BOX_SHAPES * 3 * 4 * BOX_PLACES);
 }
 
 /* ---- what a copy refuses ---- */
@@ -324,7 +162,7 @@ static int differs(const box_case *c, const box_case *other, unsigned char *tens
   m.map.address = (uint64_t)(uintptr_t)tensor;
   int different = 0;
   if (tmaring_tensor_map_load(&m.map, m.coordinates, got, m.offset) == TMARING_OK) {
-    oracle_load(c, tensor, want);
+    box_oracle_load(c, tensor, want);
     different = memcmp(got + m.offset, want + c->offset, 49152) != 0;
   }
   free(got);

@@ -234,3 +234,34 @@ CONFORMANCE_TEST(block_refusals, 7, "blocks and registers")
     count_refusal(c, b->what, result.status, TMARING_ERROR_UNSUPPORTED, b->words);
   }
 }
+
+/* ---- tensors of a plan by tensor map ---- */
+
+typedef struct tensor_case {
+  const char *what;
+  op_layout layout;
+  int64_t cols;
+  const char *words[MAX_WORDS];
+} tensor_case;
+
+static const tensor_case tensor_cases[] = {
+    {"base one element off", OP_SHIFTED, 256, {"x: load tile", "base alignment in bytes: got 4", "needs 16"}},
+    {"pitch of 259 elements",
+     OP_ODD,
+     256,
+     {"x: load tile", "stride in bytes between rows: got 1036", "multiple of 16"}},
+    {"rows of 33 elements", OP_DENSE, 33, {"x: load tile", "stride in bytes between rows: got 132", "multiple of 16"}},
+};
+
+CONFORMANCE_TEST(tensor_refusals, 7, "plans by tensor map")
+{
+  for (size_t i = 0; i < sizeof tensor_cases / sizeof tensor_cases[0]; ++i) {
+    const tensor_case *tensor = &tensor_cases[i];
+    op_trial t = conformance_trial(CONFORMANCE_DOUBLE, 100, tensor->cols);
+    t.layout = tensor->layout;
+    t.options.load = TMARING_LOAD_TILE;
+    if (!conformance_takes(c)) continue;
+    const trial_result result = conformance_run(&t, v);
+    count_refusal(c, tensor->what, result.status, TMARING_ERROR_UNSUPPORTED, tensor->words);
+  }
+}

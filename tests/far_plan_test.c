@@ -40,6 +40,8 @@ typedef struct extent {
 static const extent extents[] = {
     {131072, 16384}, {175000, 12288}, {4194305, 512},  {150000, 16384}, /* F12 */
     {1073741823, 2}, {2147483647, 1}, {1 << 20, 2048},                  /* 2^31 - 2, 2^31 - 1, 2^31 elements */
+    {1ll << 34, 3},                                                     /* row numbers past 32 bits */
+    {5, 2147483520},                                                    /* columns whose bytes pass 32 bits */
 };
 #define EXTENTS (int32_t)(sizeof extents / sizeof *extents)
 

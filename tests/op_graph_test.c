@@ -5,11 +5,23 @@
 #include "../src/host/backend/cuda/driver.h"
 #include "support/op_trial.h"
 
-enum { TRIALS = 10, REPLAYS = 10 };
+enum { RUNS = 10, TILES = 8, TRIALS = RUNS + TILES, REPLAYS = 10 };
+
+/* Tensor maps are part of a launch: each has its own. */
+static op_trial tiled_trial(int k)
+{
+  static const char *const ops[] = {"rmsnorm", "silu_mul", "col_sum", "add"};
+  op_trial t = op_trial_begin(ops[k / 2], TMARING_BF16, 997, 768);
+  t.layout = k % 2 ? OP_PITCHED : OP_DENSE;
+  t.options.load = TMARING_LOAD_TILE;
+  if (k % 2) t.options.store = TMARING_STORE_TILE;
+  return t;
+}
 
 static op_trial trial_of(int k)
 {
   static const char *const ops[] = {"rmsnorm", "softmax", "quantize_fp8_group", "col_sum", "rmsnorm_backward"};
+  if (k >= RUNS) return tiled_trial(k - RUNS);
   op_trial t = op_trial_begin(ops[k / 2], TMARING_BF16, 997, 769);
   t.layout = k % 2 ? OP_PITCHED : OP_DENSE;
   if (k % 2) t.options.order = TMARING_ORDER_TICKET;

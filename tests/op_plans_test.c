@@ -30,6 +30,7 @@ static op_trial random_trial(noise *n)
   const int32_t over = noise_below(n, 2);
   if (noise_below(n, 3) == 0 && op_trial_may_alias(&t, over)) t.in_place = over;
   random_options(&t.options, n, cols);
+  if (noise_below(n, 2)) random_paths(&t.options, n);
   return t;
 }
 

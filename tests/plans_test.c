@@ -16,6 +16,7 @@ static trial random_trial(noise *n)
   if (noise_below(n, 4) == 0) t.output_dtype = (tmaring_dtype)noise_below(n, RECIPE_DTYPES);
   trial_lay_out(&t, (trial_layout)noise_below(n, LAYOUT_COUNT));
   random_options(&t.options, n, cols);
+  if (noise_below(n, 2)) random_paths(&t.options, n);
   t.seed = noise_next(n) >> 40;
   t.hint = PICK(n, -1, -1, 1000);
   t.data = noise_below(n, 4) ? DATA_PLAIN : DATA_POSITIVE;

@@ -59,6 +59,8 @@ static small_spec spec_of(int mode, int stages, int staged)
                         0,
                         0,
                         0,
+                        0,
+                        {0},
                         0};
   return s;
 }

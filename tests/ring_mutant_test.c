@@ -25,10 +25,22 @@
   X(expect_long, "wdcdmdws", NONE)                                                                                     \
   X(expect_without_arrive, "wdcdmd", NONE)                                                                             \
   X(copy_dropped, "wdcdmd", NONE)                                                                                      \
-  X(fence_dropped, "wscsms", NONE)                                                                                     \
-  X(edge_fence_dropped, "wece", NONE)                                                                                  \
-  X(wait_read_dropped, "wscsmswz", NONE)                                                                               \
-  X(wait_read_one_late, "wscsms", NONE)                                                                                \
+  X(fence_dropped, "wscsmswvcvmv", NONE)                                                                               \
+  X(edge_fence_dropped, "wecewocomo", REFILL_FENCE)                                                                    \
+  X(wait_read_dropped, "wscsmswzwvcvmv", NONE)                                                                         \
+  X(wait_read_one_late, "wscsmswvcvmv", NONE)                                                                          \
+  X(expect_clipped, "wbcbmb", NONE)                                                                                    \
+  X(box_dropped, "wbcbmb", DEADLOCK)                                                                                   \
+  X(box_of_next_copy, "wbcbmb", BOX)                                                                                   \
+  X(box_of_next_row, "wbcbmb", WALK)                                                                                   \
+  X(tile_store_dropped, "wvcvmv", COVERAGE)                                                                            \
+  X(tile_store_twice, "wvcvmv", COVERAGE)                                                                              \
+  X(async_arrive_dropped, "wacama", DEADLOCK)                                                                          \
+  X(async_arrive_twice, "wacama", ARRIVAL)                                                                             \
+  X(async_arrive_before_copies, "wacama", TX)                                                                          \
+  X(async_count_missing, "wacama", NONE)                                                                               \
+  X(async_end_arrive_dropped, "wncnmn", DEADLOCK)                                                                      \
+  X(ordinary_dropped, "wocomo", READ_EARLY)                                                                            \
   X(store_before_unit_barrier, "gs", STORE_EARLY)                                                                      \
   X(group_barrier_dropped, "gdgs", SCRATCH)                                                                            \
   X(cta_barrier_dropped, "cdcs", NONE)                                                                                 \
@@ -86,6 +98,7 @@ static int mutant_try_empty(tmaring__env *e, uint32_t stage, uint32_t parity)
 
 static void mutant_expect(tmaring__env *e, uint32_t stage, uint32_t bytes)
 {
+  if (mutant == mutant_expect_clipped) bytes -= 2 * (96 - 64) * 4; /* of two rows */
   tmaring__mbarrier *full = &tmaring__at_stage(e->ring, e->state, stage)->full;
   if (mutant == mutant_expect_short && bytes > 0) bytes /= 2;
   if (mutant == mutant_expect_long) bytes += 16;
@@ -120,6 +133,54 @@ static void mutant_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_
 {
   if (mutant == mutant_copy_dropped && tensor == 1) return;
   tmaring__role_load(e, tensor, stage, offset, address, bytes);
+}
+
+static void mutant_load_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
+{
+  tmaring_fill other = *fill;
+  if (mutant == mutant_box_dropped && i == 1) return;
+  other.row += mutant == mutant_box_of_next_row;
+  tmaring__role_load_tile(e, tensor, stage, &other, i + (mutant == mutant_box_of_next_copy));
+}
+
+static void mutant_store_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
+{
+  if (mutant == mutant_tile_store_dropped) return;
+  tmaring__role_store_tile(e, tensor, stage, fill, i);
+  if (mutant == mutant_tile_store_twice) tmaring__role_store_tile(e, tensor, stage, fill, i);
+}
+
+/* The one copy of a fill that goes this way. */
+static void mutant_load_async(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                              uint32_t bytes)
+{
+  if (mutant == mutant_async_arrive_before_copies) tmaring__role_async_arrive(e, stage);
+  tmaring__role_load_async(e, tensor, stage, offset, address, bytes);
+}
+
+static void mutant_async_arrive(tmaring__env *e, uint32_t stage, int in_feed)
+{
+  if (mutant == mutant_async_arrive_dropped || mutant == mutant_async_arrive_before_copies) return;
+  if (mutant == mutant_async_end_arrive_dropped && in_feed) return;
+  tmaring__role_async_arrive(e, stage);
+  if (mutant == mutant_async_arrive_twice) tmaring__role_async_arrive(e, stage);
+}
+
+static void mutant_load_ordinary(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_t offset, uint64_t address,
+                                 uint32_t bytes)
+{
+  if (mutant == mutant_ordinary_dropped) return;
+  tmaring__role_load_ordinary(e, tensor, stage, offset, address, bytes);
+}
+
+/* Rings of kind o: the same slot is filled by ordinary loads and by the copy engine in turn, lap after lap. */
+static int alternates;
+
+static int32_t mutant_path(const tmaring__env *e, int32_t tensor, const tmaring_fill *fill)
+{
+  const int64_t lap = fill->row / e->ring->walk.tile_rows / e->ring->stages;
+  if (alternates) return lap % 2 == 0 ? TMARING_LOAD_ORDINARY : TMARING_LOAD_BULK;
+  return e->ring->args->input[tensor].path;
 }
 
 static void mutant_fence(tmaring__env *e, int in_feed)
@@ -208,6 +269,14 @@ static const tmaring_walk *mutant_walk(const tmaring__env *e)
 #undef ROLE_RELEASE_OTHERS
 #undef ROLE_RELEASE_STORER
 #undef ROLE_LOAD
+#undef ROLE_LOAD_TILE
+#undef ROLE_LOAD_ASYNC
+#undef ROLE_LOAD_ORDINARY
+#undef ROLE_ASYNC_ARRIVE
+#undef ROLE_STORE_TILE
+#undef ROLE_PATH
+#undef ROLE_IS_WIDE
+#undef ROLE_HAS_ASYNC
 #undef ROLE_FENCE
 #undef ROLE_WAIT_READ
 #undef ROLE_GROUP_SYNC
@@ -227,14 +296,26 @@ static const tmaring_walk *mutant_walk(const tmaring__env *e)
 #define ROLE_RELEASE_OTHERS(e, stage)                       TMARING__VISIBLE(mutant_release_others(e, stage))
 #define ROLE_RELEASE_STORER(e, stage)                       TMARING__VISIBLE(mutant_release_storer(e, stage))
 #define ROLE_LOAD(e, tensor, stage, offset, address, bytes) mutant_load(e, tensor, stage, offset, address, bytes)
-#define ROLE_FENCE(e)                                       mutant_fence(e, sizeof *f == sizeof(tmaring_issue_frame))
-#define ROLE_TICKET_PUT(e, stage, tile)                     mutant_ticket_put(e, stage, tile)
-#define ROLE_PARTIAL(e, fill, iteration, pass)              mutant_partial(e, pass)
-#define ROLE_COLUMNS_BEGIN(e, fill)                         mutant_columns(e, fill, 0)
-#define ROLE_COLUMNS_END(e, fill)                           mutant_columns(e, fill, 1)
-#define ROLE_ARGS(e)                                        mutant_args(e)
-#define ROLE_WALK(e)                                        mutant_walk(e)
-#define tmaring_fill_stores(fill, has_pieces, passes)       mutant_fill_stores(fill, has_pieces, passes)
+#define ROLE_LOAD_TILE(e, tensor, stage, fill, i)           mutant_load_tile(e, tensor, stage, fill, i)
+#define ROLE_LOAD_ASYNC(e, tensor, stage, offset, address, bytes)                                                      \
+  mutant_load_async(e, tensor, stage, offset, address, bytes)
+#define ROLE_LOAD_ORDINARY(e, tensor, stage, offset, address, bytes)                                                   \
+  mutant_load_ordinary(e, tensor, stage, offset, address, bytes)
+/* Of a fill, or of the end mark: told apart by the frame. */
+#define ROLE_ASYNC_ARRIVE(e, stage)                                                                                    \
+  TMARING__VISIBLE(mutant_async_arrive(e, stage, sizeof *f != sizeof(tmaring_issue_frame)))
+#define ROLE_STORE_TILE(e, tensor, stage, fill, i)    mutant_store_tile(e, tensor, stage, fill, i)
+#define ROLE_PATH(e, t)                               mutant_path(e, t, fill)
+#define ROLE_IS_WIDE(e)                               (alternates || (e)->ring->wide)
+#define ROLE_HAS_ASYNC(e)                             tmaring_args_take((e)->ring->args, TMARING_LOAD_ASYNC)
+#define ROLE_FENCE(e)                                 mutant_fence(e, sizeof *f == sizeof(tmaring_issue_frame))
+#define ROLE_TICKET_PUT(e, stage, tile)               mutant_ticket_put(e, stage, tile)
+#define ROLE_PARTIAL(e, fill, iteration, pass)        mutant_partial(e, pass)
+#define ROLE_COLUMNS_BEGIN(e, fill)                   mutant_columns(e, fill, 0)
+#define ROLE_COLUMNS_END(e, fill)                     mutant_columns(e, fill, 1)
+#define ROLE_ARGS(e)                                  mutant_args(e)
+#define ROLE_WALK(e)                                  mutant_walk(e)
+#define tmaring_fill_stores(fill, has_pieces, passes) mutant_fill_stores(fill, has_pieces, passes)
 #define ROLE_WAIT_READ(f, e, pending)                                                                                  \
   do {                                                                                                                 \
     (f)->pc = __LINE__;                                                                                                \
@@ -284,11 +365,13 @@ static void share_with_peers(small_spec *s)
 
 /* Two letters: mode (w ws, c CTA barrier, m mbarrier, g ws with rows shared by warps, x and y as c and m with rows shared
  * by two CTAs) and kind (d direct, s staged in
- * place, e edges, w surplus fills by wrap, t tickets, k column reductions over chunks of fills, z no inputs and staged). */
+ * place, e edges, w surplus fills by wrap, t tickets, k column reductions over chunks of fills, z no inputs and staged, a one input by cp.async, n the same
+ * with tickets, b one input in boxes that are clipped, v boxes stored in place, o ordinary loads and bulk copies into one slot in turn). */
 static small_spec spec_of(const char *letters)
 {
-  small_spec s = {SMALL_WS, 3, 1, 2, 1, 2, 0, 7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP,
-                  0,        0, 0, 0, 0, 0, 0, 0};
+  small_spec s = {
+      SMALL_WS, 3, 1, 2, 1, 2, 0,   7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP, 0, 0,
+      0,        0, 0, 0, 0, 0, {0}, 0};
   if (letters[0] == 'c' || letters[0] == 'x') s.mode = SMALL_CTA_BARRIER;
   if (letters[0] == 'm' || letters[0] == 'y') s.mode = SMALL_MBARRIER;
   if (letters[0] == 'x' || letters[0] == 'y') share_with_peers(&s);
@@ -301,7 +384,13 @@ static small_spec spec_of(const char *letters)
   if (letters[1] == 'k') s.chunk = 2;
   if (letters[1] == 'k') s.trips = 3;
   if (letters[1] == 'z') s.inputs = 0;
-  if (letters[1] == 't') s.order = TMARING_ORDER_TICKET;
+  if (letters[1] == 't' || letters[1] == 'n') s.order = TMARING_ORDER_TICKET;
+  if (letters[1] == 'a' || letters[1] == 'n') s.path[1] = TMARING_LOAD_ASYNC;
+  if (letters[1] == 'b') s.path[1] = TMARING_LOAD_TILE;
+  if (letters[1] == 'v') s.path[0] = TMARING_LOAD_TILE;
+  if (letters[1] == 'v') s.staged = s.tiled_store = 1;
+  if (letters[1] == 'o') s.inputs = 1;
+  alternates = letters[1] == 'o';
   return s;
 }
 
@@ -316,6 +405,7 @@ static void try_all(const small_spec *spec, trial *t)
   tmaring_status status;
   small_ring_make(&r, spec);
   r.ring.step = mutant_step;
+  if (mutant == mutant_async_count_missing) r.ring.async = 0;
   tmaring__schedule_run(&r.ring, TMARING__LAZY, &t->lazy, NULL, NULL);
   t->random.kind = TMARING__FAULT_NONE;
   for (uint64_t seed = 1; seed < 20 && t->random.kind == TMARING__FAULT_NONE; ++seed) {
@@ -334,8 +424,9 @@ static const char *mark(const tmaring__fault_note *note)
 
 Test(ring_mutants, control_passes, .timeout = 120)
 {
-  static const char *const rings[] = {"wd", "cd", "md", "ws", "cs", "ms", "we", "ce", "gd", "gs", "ww", "wt",
-                                      "wk", "ck", "mk", "gk", "wz", "cz", "mz", "xd", "yd", "xs", "ys"};
+  static const char *const rings[] = {"wd", "cd", "md", "ws", "cs", "ms", "we", "ce", "gd", "gs", "ww", "wt", "wk",
+                                      "ck", "mk", "gk", "wz", "cz", "mz", "xd", "yd", "xs", "ys", "wa", "ca", "ma",
+                                      "wn", "cn", "mn", "wb", "cb", "mb", "wv", "cv", "mv", "wo", "co", "mo"};
   mutant = mutant_control;
   for (size_t i = 0; i < sizeof rings / sizeof *rings; ++i) {
     const small_spec spec = spec_of(rings[i]);

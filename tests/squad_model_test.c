@@ -51,8 +51,9 @@ static void play_grid(small_spec spec, int stages, int staged)
 
 static small_spec base_spec(void)
 {
-  small_spec s = {SMALL_WS, 1, 0, 2, 1, 1, 0, 0, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP,
-                  0,        0, 0, 0, 0, 0, 2, 0};
+  small_spec s = {
+      SMALL_WS, 1, 0, 2, 1, 1, 0,   0, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP, 0, 0,
+      0,        0, 0, 0, 2, 0, {0}, 0};
   return s;
 }
 

@@ -131,8 +131,9 @@ static TMARING__ROLE_STEP(mutant_step);
  * fills; t tickets, u tickets with one stage, l tickets with results staged and a store that lags). */
 static small_spec spec_of(const char *letters)
 {
-  small_spec s = {SMALL_WS, 3, 2, 2, 1, 1, 0, 7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP,
-                  0,        0, 0, 0, 0, 0, 2, 0};
+  small_spec s = {
+      SMALL_WS, 3, 2, 2, 1, 1, 0,   7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP, 0, 0,
+      0,        0, 0, 0, 2, 0, {0}, 0};
   const char kind = letters[1];
   s.turns = letters[0] == 'a';
   if (kind == '1' || kind == '4') s.stages = kind - '0';

@@ -91,6 +91,14 @@ size_t box_case_room(const box_case *c)
   return c->offset + tmaring_tensor_map_tiled_room(&c->map);
 }
 
+int box_case_below_zero(const box_case *c)
+{
+  for (int32_t d = 0; d < c->map.rank; ++d) {
+    if (c->coordinates[d] < 0) return 1;
+  }
+  return 0;
+}
+
 static size_t list(char *to, size_t size, const char *name, int32_t count, const int64_t *value)
 {
   size_t used = (size_t)snprintf(to, size, ", %s", name);

@@ -45,3 +45,17 @@ void random_options(tmaring_plan_options *options, noise *n, int32_t cols)
   choose_ring(options, n);
   choose_walk(options, n, cols);
 }
+
+void random_paths(tmaring_plan_options *options, noise *n)
+{
+  options->load = PICK(n, TMARING_AUTO, TMARING_LOAD_BULK, TMARING_LOAD_TILE, TMARING_LOAD_TILE, TMARING_LOAD_ASYNC,
+                       TMARING_LOAD_ORDINARY, TMARING_LOAD_DIRECT);
+  for (int i = 0; i < TMARING_MAX_STREAMS; ++i) {
+    if (noise_below(n, 3) == 0) options->loads[i] = noise_below(n, TMARING_LOAD_DIRECT + 1);
+  }
+  if (noise_below(n, 4) == 0) options->store = TMARING_STORE_TILE;
+  if (noise_below(n, 3) == 0 && options->mode != TMARING_MODE_PIPELINED) {
+    options->squads = 2;
+    options->turns = PICK(n, TMARING_AUTO, TMARING_TURNS_COOPERATIVE, TMARING_TURNS_ALTERNATING);
+  }
+}

@@ -14,4 +14,7 @@ int32_t random_pick(noise *n, const int32_t *from, int32_t count);
 /* CTA, ring, stores, walk and scope, for rows of `cols`. */
 void random_options(tmaring_plan_options *options, noise *n, int32_t cols);
 
+/* Load and store paths, of all inputs or of each; and squads. */
+void random_paths(tmaring_plan_options *options, noise *n);
+
 #endif

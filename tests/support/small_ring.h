@@ -14,18 +14,22 @@ typedef struct small_spec {
   int trips;          /* slots of each worker that hold tiles */
   int order, policy, release;
   int surplus;    /* slots past the last tile */
-  int edges;      /* rows of 33 floats from a base of 4 modulo 16 */
+  int edges;      /* rows of 33 floats from a base of 4 modulo 16; 2: of 6 modulo 16, so that cp.async has ends */
   int reductions; /* passes that reduce */
   int pieces;     /* per row; 0: whole rows */
   int chunk;      /* column reductions over tiles of so many fills (pieces: rows); 0: none. The last tile lacks rows */
   int cluster;    /* CTAs that share a row, pipelined; all warps of each take part. 0: none do */
   int squads;     /* warp-specialized: 2, of warps / 2 each; 0: one */
   int turns;      /* tmaring_turns */
+  int path[TMARING_MAX_STREAMS]; /* tmaring_load_path of each input. Tiled rows are boxes of their own that the tensor's
+                                    edge clips (of pieces: two boxes); input 0 without tiled stores: one box per fill */
+  int tiled_store;               /* 1: results that are staged go by tensor maps */
 } small_spec;
 
 /* Everything that a ring points at, in one place: not to be moved once made. */
 typedef struct small_ring {
   tmaring_args args;
+  tmaring__boxes boxes;
   tmaring__code code;
   tmaring__program program;
   tmaring__ring ring;

@@ -57,18 +57,20 @@ void trial_name(const trial *t, char *text, size_t size)
   static const char *const orders[] = {"split", "blocked", "cyclic", "ticket"};
   static const char *const policies[] = {"wrap", "skip", "exact", "unsafe"};
   static const char *const scopes[] = {"auto", "flat", "lanes", "warp", "group", "cta", "cluster"};
-  static const char *const stores[] = {"direct", "bulk"};
+  static const char *const stores[] = {"direct", "bulk", "tile"};
   const tmaring_plan_options *o = &t->options;
   snprintf(text, size, "%s %s->%s [%lld,%lld] pitch %lld,%lld shift %zu,%zu %s order %s policy %s scope %s store %s",
            recipe_find(t->formula)->name, tmaring_dtype_name(t->dtype), tmaring_dtype_name(t->output_dtype),
            (long long)t->rows, (long long)t->cols, (long long)t->pitch[0], (long long)t->pitch[1], t->shift[0],
            t->shift[1], mode_word(o), word(o->order, orders, 4), word(o->policy, policies, 4),
-           word(o->scope, scopes, 7), word(o->store, stores, 2));
+           word(o->scope, scopes, 7), word(o->store, stores, 3));
   add_number(text, size, "S", o->stages);
   add_number(text, size, "P", o->prefetch);
   add_number(text, size, "R", o->tile_rows);
   add_number(text, size, "piece ", o->piece_cols);
   add_number(text, size, "workers ", o->workers);
   add_number(text, size, "cluster ", o->cluster);
+  add_number(text, size, "load ", o->load);
+  for (int i = 0; i < TMARING_MAX_STREAMS; ++i) add_number(text, size, i ? "," : "loads ", o->loads[i]);
   if (t->in_place) add_number(text, size, "in place ", 1);
 }

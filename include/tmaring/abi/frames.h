@@ -4,6 +4,7 @@
 #define TMARING_ABI_FRAMES_H
 
 #include "args.h"
+#include "panel.h"
 
 /* Issues the loads of one fill. */
 typedef struct tmaring_issue_frame {
@@ -11,6 +12,7 @@ typedef struct tmaring_issue_frame {
   tmaring_i32 tensor, run;
   tmaring_u32 bytes;
   tmaring_i32 edges;
+  tmaring_origin origin; /* grids: of the tensor's panel */
 } tmaring_issue_frame;
 
 /* Feeds the ring: one fill, or the end mark of a ticket walk, per run. */
@@ -29,6 +31,7 @@ typedef struct tmaring_store_frame {
   tmaring_u32 pc;
   tmaring_i32 tensor, run;
   tmaring_i32 first, last;
+  tmaring_origin origin; /* grids: of the output's panel */
 } tmaring_store_frame;
 
 /* Computes a warp's rows of one fill. */

@@ -108,6 +108,44 @@ TMARING_FN void tmaring_tile_coordinates(const tmaring_tile *t, const tmaring_gr
   coordinate[1] += box / t->along * t->box_step[1];
 }
 
+/* How rows lie in a slot. A row wider than a span lies in several boxes, one after another; within a span, 16-byte units
+ * are exchanged by the address, as tensor maps do it (tmaring_swizzle). */
+typedef struct tmaring_layout {
+  tmaring_i32 swizzle;    /* 0 none, 1: 32 B, 2: 64 B, 3: 128 B */
+  tmaring_u32 span_bytes; /* of a row in one box */
+  tmaring_u32 row_bytes;  /* between rows */
+  tmaring_u32 box_pitch;  /* between boxes */
+} tmaring_layout;
+
+/* Where the byte at this offset of an unswizzled slot lies. Slots begin at multiples of 1024 bytes. */
+TMARING_FN tmaring_u32 tmaring_swizzled(tmaring_i32 swizzle, tmaring_u32 offset)
+{
+  return offset ^ ((offset >> 7 & ((1u << swizzle) - 1u)) << 4);
+}
+
+/* Offset in the slot of byte `byte` of row `row`. */
+TMARING_FN tmaring_u32 tmaring_layout_offset(const tmaring_layout *l, tmaring_i32 row, tmaring_u32 byte)
+{
+  const tmaring_u32 box = byte / l->span_bytes;
+  const tmaring_u32 offset = box * l->box_pitch + (tmaring_u32)row * l->row_bytes + byte - box * l->span_bytes;
+  return tmaring_swizzled(l->swizzle, offset);
+}
+
+/* Grids: a tensor of a tile program by its elements: for copies of single rows, and for what threads access themselves.
+ * A panel is the box of the tensor that one fill, or one tile, has to do with. Elements that strides of the program
+ * leave out are not counted. */
+typedef struct tmaring_panel {
+  tmaring_i32 rank;
+  tmaring_i32 dims[TMARING_MAX_RANK];    /* of the tensor; unused: 1 */
+  tmaring_i32 box[TMARING_MAX_RANK];     /* of a panel; unused: 1 */
+  tmaring_i32 follows[TMARING_MAX_RANK]; /* tmaring_tile_axis: NOTHING, STEP, GRID + digit */
+  tmaring_i64 stride[TMARING_MAX_RANK];  /* bytes */
+  tmaring_u32 elem_bytes;
+  tmaring_layout layout;
+} tmaring_panel;
+
+#define TMARING_MAX_PANELS 3
+
 /* A tensor map as the copy engine reads it: opaque. In kernel parameters, constant or global memory. */
 typedef struct tmaring_map {
 #if defined(__CUDACC__) || defined(__cplusplus)
@@ -127,7 +165,8 @@ TMARING_STATIC_ASSERT(sizeof(tmaring_map) == 128, "size of a tensor map");
 typedef struct tmaring_tiles {
   tmaring_map map[TMARING_MAX_TILED];
   tmaring_tile tile[TMARING_MAX_TILED];
-  tmaring_grid grid; /* steps 0: rows, no grid */
+  tmaring_grid grid;                       /* steps 0: rows, no grid */
+  tmaring_panel panel[TMARING_MAX_PANELS]; /* grids: inputs, then the output */
 } tmaring_tiles;
 
 #endif

@@ -16,7 +16,7 @@
  *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
  *     static constexpr bool kTiledStore = false; // staged results go by tensor maps
  *     static constexpr bool kGrid = false;       // fills are places in a grid (tile.h), not rows
- *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h)
+ *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h); may be left out where there is one
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
  *     // a pass over the rows that this thread shares in; the ends of a reduction; [M] results. F: const tmaring_fill *
@@ -40,14 +40,6 @@
 
 /* All dynamic shared memory; laid out as tmaring_smem says. */
 extern __shared__ __align__(128) unsigned char tmaring_shared[];
-
-/* K::kSquads, or 1. */
-template <class K, class = void> struct tmaring_squads_of {
-  static constexpr int value = 1;
-};
-template <class K> struct tmaring_squads_of<K, decltype((void)K::kSquads)> {
-  static constexpr int value = K::kSquads;
-};
 
 /* ---- load and store paths of a kernel class ---- */
 
@@ -89,6 +81,7 @@ template <class K> struct tmaring_paths {
   static constexpr bool async = (taken >> TMARING_LOAD_ASYNC & 1) != 0;
   static constexpr bool wide = async || (taken >> TMARING_LOAD_ORDINARY & 1) != 0;
   static constexpr bool grid = tmaring_grid_path<K>::grid;
+  static constexpr bool second = tiled || grid; // the kernel has a second parameter
   /* Path of input t, an index at run time: a constant where all inputs take the same. */
   static __device__ __forceinline__ tmaring_i32 of(tmaring_i32 t)
   {
@@ -105,8 +98,16 @@ template <bool TILED> struct tmaring_env_tiles {
 template <> struct tmaring_env_tiles<false> {
 };
 
+/* K::kSquads, or 1. */
+template <class K, class = void> struct tmaring_squads_of {
+  static constexpr int value = 1;
+};
+template <class K> struct tmaring_squads_of<K, decltype((void)K::kSquads)> {
+  static constexpr int value = K::kSquads;
+};
+
 /* What a thread knows about itself. */
-template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::tiled> {
+template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::second> {
   typedef K kernel_class;
   static constexpr int squads = tmaring_squads_of<K>::value;
   const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
@@ -334,6 +335,14 @@ template <class K> static __device__ __forceinline__ const tmaring_grid *tmaring
   return nullptr;
 }
 
+/* Panel of tensor t of a tile program; none in other kernels. */
+template <class K>
+static __device__ __forceinline__ const tmaring_panel *tmaring_panel_at(const tmaring_env<K> *e, tmaring_i32 t)
+{
+  if constexpr (tmaring_paths<K>::grid) return &e->tiles->panel[t];
+  return nullptr;
+}
+
 /* Descriptor of tiled stream `index` of tmaring_tiles; none in other kernels. */
 template <class K>
 static __device__ __forceinline__ const tmaring_tile *tmaring_tile_at(const tmaring_env<K> *e, tmaring_i32 index)
@@ -479,6 +488,8 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
 #define ROLE_BLOCK_EMPTY(e, s, p) tmaring_wait(e, 1, s, p)
 #define ROLE_PATH(e, t)           tmaring_paths<typename TMARING_E::kernel_class>::of(t)
 #define ROLE_TILE(e, t)           tmaring_tile_at(e, t)
+#define ROLE_GRID(e)              tmaring_grid_at(e)
+#define ROLE_PANEL(e, t)          tmaring_panel_at(e, t)
 #define ROLE_OUTPUT_TILE(e, t)    tmaring_tile_at(e, TMARING_TILED_OUTPUTS + (t))
 #define ROLE_HAS_ASYNC(e)         (tmaring_paths<typename TMARING_E::kernel_class>::async)
 #define ROLE_IS_WIDE(e)           (tmaring_paths<typename TMARING_E::kernel_class>::wide)
@@ -684,7 +695,7 @@ static __device__ __forceinline__ void tmaring_run_roles(tmaring_env<K> *env, co
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, K *kernel)
 {
-  static_assert(!tmaring_paths<K>::tiled, "a kernel with tiled streams passes its tmaring_tiles");
+  static_assert(!tmaring_paths<K>::second, "a kernel with tiled streams, or of a grid, passes its tmaring_tiles");
   tmaring_env<K> env;
   tmaring_run_roles<WARP_SPECIALIZED, REGISTERS_PRODUCER, REGISTERS_CONSUMER>(&env, args, kernel);
 }
@@ -694,7 +705,8 @@ static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args
 template <bool WARP_SPECIALIZED, int REGISTERS_PRODUCER, int REGISTERS_CONSUMER, class K>
 static __device__ __forceinline__ void tmaring_ring_run(const tmaring_args *args, const tmaring_tiles *tiles, K *kernel)
 {
-  static_assert(tmaring_paths<K>::tiled, "a kernel with tmaring_tiles has a tiled stream: kLoad, kTiledStore");
+  static_assert(tmaring_paths<K>::second,
+                "a kernel with tmaring_tiles has a tiled stream or a grid: kLoad, kTiledStore, kGrid");
   tmaring_env<K> env;
   env.tiles = tiles;
   tmaring_run_roles<WARP_SPECIALIZED, REGISTERS_PRODUCER, REGISTERS_CONSUMER>(&env, args, kernel);

@@ -191,7 +191,7 @@ static __device__ __forceinline__ void tmaring_store_group(const tmaring_vector 
 
 /* Element of a row at column `at` of the matrix, where this fill holds it; else `found`, what was known before. In a
  * cluster one CTA alone has it: then it is taken from global memory, as it is where the input is DIRECT. */
-template <int DTYPE, bool DIRECT = false, class T, class E>
+template <int DTYPE, class T, bool DIRECT = false, class E>
 static __device__ __forceinline__ T tmaring_gather(E *e, const tmaring_stream *t, const tmaring_fill *fill,
                                                    tmaring_u32 stage, const tmaring_span &s, T at, T found)
 {

@@ -184,7 +184,7 @@ static tmaring_status check_stores(const proof *p, const tmaring_fill *fill, int
   const tmaring_args *a = p->args;
   const int32_t step = a->scope.warps_per_row, warps = tmaring_cta_squad_warps(&a->cta);
   uint64_t bytes = 0, due = 0;
-  tmaring_store_frame range = {0, 0, 0, 0, 0};
+  tmaring_store_frame range = {0};
   if (!tmaring_fill_stores(fill, p->code->pieces, p->program->passes)) return TMARING_OK;
   if (!p->code->staged) return check_direct(p, fill);
   TMARING__TRY(check_in_place(p, fill));

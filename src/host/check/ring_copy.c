@@ -361,8 +361,14 @@ static uint64_t bytes_due(const tmaring__env *e)
 {
   const tmaring__actor *a = tmaring__env_actor(e);
   tmaring_store_frame range;
+  const tmaring_grid *grid = tmaring__ring_grid(e->ring);
   uint64_t bytes = 0;
   if (!a->known || !tmaring_fill_stores(&a->fill, e->ring->code->pieces, e->ring->program->passes)) return 0;
+  if (grid) {
+    const tmaring_panel *panel = &e->ring->boxes->panel[e->ring->args->input_count];
+    tmaring_panel_origin(panel, grid, &a->fill, &range.origin);
+    return tmaring_panel_bytes(panel, &range.origin);
+  }
   tmaring__role_store_range(e, &a->fill, &range);
   for (int32_t i = 0; i < e->ring->args->output_count; ++i) {
     const uint32_t row = e->ring->args->output[i].elem_bytes *

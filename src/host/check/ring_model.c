@@ -68,12 +68,6 @@ static tmaring_status check_shape(const tmaring__ring *r)
     return tmaring__fail(TMARING_ERROR_ARGUMENT, "smem: got barriers at %u and %u, needs them in the first %d bytes",
                          a->smem.full, a->smem.empty, 8 * TMARING__WORDS);
   }
-  if (r->squads > 1 && (tmaring__ring_pipelined(r) || r->warps % (r->squads * a->scope.warps_per_row) != 0)) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "cta: got %d squads of %d consumer warps, needs a producer and whole squads of whole units; "
-                         "correct the plan",
-                         r->squads, r->warps);
-  }
   for (int32_t i = 0; i < TMARING_MAX_STREAMS; ++i) {
     const int input = i < a->input_count && a->input[i].path == TMARING_LOAD_TILE,
               output = i < a->output_count && r->code->tiled_store;
@@ -82,6 +76,12 @@ static tmaring_status check_shape(const tmaring__ring *r)
       return tmaring__fail(TMARING_ERROR_ARGUMENT, "boxes: got none for %s %d, which is tiled; correct the plan",
                            input ? "input" : "output", i);
     }
+  }
+  if (r->squads > 1 && (tmaring__ring_pipelined(r) || r->warps % (r->squads * a->scope.warps_per_row) != 0)) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "cta: got %d squads of %d consumer warps, needs a producer and whole squads of whole units; "
+                         "correct the plan",
+                         r->squads, r->warps);
   }
   return TMARING_OK;
 }
@@ -108,6 +108,7 @@ static int32_t copies_of(const tmaring__ring *r, int32_t i)
   const tmaring_stream *s = &r->args->input[i];
   tmaring_fill fill = {0};
   fill.rows = r->walk.tile_rows;
+  if (tmaring__ring_grid(r) && s->path == TMARING_LOAD_BULK) return tmaring_panel_rows(&r->boxes->panel[i]);
   if (s->path == TMARING_LOAD_TILE) return tmaring_tile_copies(&r->boxes->tile[i], &fill);
   return s->path == TMARING_LOAD_BULK || s->path == TMARING_LOAD_ASYNC ? tmaring_run_count(s, fill.rows) : 0;
 }

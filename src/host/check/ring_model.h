@@ -115,10 +115,10 @@ typedef struct tmaring__ring {
   int32_t ends;      /* 1: the kernel goes on after the ring, and ends it (tmaring_ring_end_run) */
 
   int32_t stages, warps, actors, issuer, units; /* warps: consumers; issuer: actor that feeds the ring */
+  int32_t loads;                                /* inputs that have a slot */
+  int32_t async, wide;                          /* some input goes by cp.async; or by that or ordinary loads */
   int32_t squads, squad_warps;
-  uint32_t turn;       /* fills of a squad's turn */
-  int32_t loads;       /* inputs that have a slot */
-  int32_t async, wide; /* some input goes by cp.async; or by that or ordinary loads */
+  uint32_t turn; /* fills of a squad's turn */
   int32_t slot_count;
   int32_t output_slot[TMARING_MAX_STREAMS]; /* in place: the input's slot */
   uint32_t output_slots;                    /* as a mask */

@@ -108,6 +108,12 @@ static inline int tmaring__ring_staged(const tmaring__ring *r)
   return r->code->staged != 0;
 }
 
+/* Tile programs; NULL where fills are rows. */
+static inline const tmaring_grid *tmaring__ring_grid(const tmaring__ring *r)
+{
+  return r->boxes && r->boxes->work ? &r->boxes->grid : NULL;
+}
+
 static inline int tmaring__ring_pipelined(const tmaring__ring *r)
 {
   return r->args->cta.mode == TMARING_MODE_PIPELINED;

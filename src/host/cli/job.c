@@ -144,11 +144,30 @@ int tmaring__job_describe(tmaring__job *job)
   return 0;
 }
 
+/* Enters --load NAME=PATH; both halves of an [M,2N] input take it. */
+static int name_load(const tmaring__job *job, const tmaring__named_path *load, tmaring_plan_options *options)
+{
+  const int32_t index = tmaring__job_find(job, "--load", load->name, 0);
+  if (index < 0) return TMARING__EXIT_USAGE;
+  const tmaring__slot slot = tmaring__formula_slot(job->formula, index);
+  if (slot.kind != TMARING__SLOT_INPUT)
+    return tmaring__misuse(job->request->command, "--load: got '%s', needs an [M,N] input: others are not streamed",
+                           load->name);
+  options->loads[slot.index] = load->path;
+  if (slot.second >= 0) options->loads[slot.second] = load->path;
+  return 0;
+}
+
 int tmaring__job_plan(tmaring__job *job)
 {
+  tmaring_plan_options options = job->request->plan;
+  for (int32_t i = 0; i < job->request->load_count; ++i) {
+    const int code = name_load(job, &job->request->load[i], &options);
+    if (code) return code;
+  }
   if (job->request->sm_count) job->machine.sm_count = job->request->sm_count;
   const tmaring_status status =
-      tmaring_plan_create(&job->plan, job->formula, job->tensor, job->count, &job->machine, &job->request->plan);
+      tmaring_plan_create(&job->plan, job->formula, job->tensor, job->count, &job->machine, &options);
   return status == TMARING_OK ? 0 : tmaring__complain(status, "plan");
 }
 

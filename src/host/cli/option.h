@@ -40,6 +40,8 @@ int tmaring__read_op(tmaring__request *request, const tmaring__option *option, c
 int tmaring__read_in(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_out(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_tensor(tmaring__request *request, const tmaring__option *option, const char *text);
+/* PATH of all inputs, or NAME=PATH of one. */
+int tmaring__read_load(tmaring__request *request, const tmaring__option *option, const char *text);
 int tmaring__read_scalar(tmaring__request *request, const tmaring__option *option, const char *text);
 
 /* An integer in [low, high] that ends at `end`: 1 when it is one. */

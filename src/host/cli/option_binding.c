@@ -148,6 +148,37 @@ int tmaring__read_tensor(tmaring__request *request, const tmaring__option *optio
   return 0;
 }
 
+static int refuse_path(const tmaring__request *request, const tmaring__option *option, const char *text)
+{
+  char paths[64];
+  tmaring__word_list(tmaring__words_load, paths, sizeof paths);
+  return tmaring__misuse(request->command, "--%s: got '%s', needs %s, or one of them for an input: x=tile",
+                         option->name, text, paths);
+}
+
+int tmaring__read_load(tmaring__request *request, const tmaring__option *option, const char *text)
+{
+  char name[TMARING__MAX_NAME];
+  int32_t path;
+  const char *const rest = split_name(text, name);
+  const char *const word = rest ? rest : text;
+  if (!tmaring__word_find(tmaring__words_load, word, strlen(word), &path)) return refuse_path(request, option, text);
+  if (!rest) {
+    request->plan.load = path;
+    return 0;
+  }
+  for (int32_t i = 0; i < request->load_count; ++i)
+    if (strcmp(request->load[i].name, name) == 0)
+      return tmaring__misuse(request->command, "--%s: got '%s' twice, needs each name once", option->name, name);
+  if (request->load_count >= TMARING__MAX_TENSORS)
+    return tmaring__misuse(request->command, "--%s: got more than %d, needs one per input", option->name,
+                           TMARING__MAX_TENSORS);
+  tmaring__named_path *const entry = &request->load[request->load_count++];
+  memcpy(entry->name, name, sizeof entry->name);
+  entry->path = path;
+  return 0;
+}
+
 int tmaring__read_scalar(tmaring__request *request, const tmaring__option *option, const char *text)
 {
   char *stop;

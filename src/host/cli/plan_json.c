@@ -57,11 +57,13 @@ static json_t *cta_json(const tmaring__plan_view *view)
   const tmaring_cta *const c = &view->args.cta;
   const tmaring_plan_info *const i = &view->info;
   json_t *const json =
-      json_pack("{ss,si,s[iii],si,si,s[ii],sb}", "mode", tmaring__mode_text(c), "threads", i->threads, "consumers",
-                c->consumers[0], c->consumers[1], c->consumers[2], "slab", c->slab, "ctas_per_sm", i->ctas_per_sm,
-                "registers", i->registers[0], i->registers[1], "debug", i->debug);
+      json_pack("{ss,si,s[iii],si,si,si,s[ii],sb}", "mode", tmaring__mode_text(c), "threads", i->threads, "consumers",
+                c->consumers[0], c->consumers[1], c->consumers[2], "slab", c->slab, "squads", c->squads, "ctas_per_sm",
+                i->ctas_per_sm, "registers", i->registers[0], i->registers[1], "debug", i->debug);
   if (c->mode == TMARING_MODE_PIPELINED)
     json_object_set_new(json, "war", json_string(tmaring__word_text(tmaring__words_war, c->war)));
+  if (c->squads > 1)
+    json_object_set_new(json, "turns", json_string(tmaring__word_text(tmaring__words_turns, c->turns)));
   return json;
 }
 
@@ -106,18 +108,48 @@ static json_t *smem_json(const tmaring__plan_view *view)
                                     (json_int_t)view->region[i].offset, "bytes", (json_int_t)view->region[i].bytes));
   json_t *const json = json_pack("{sI,so,so}", "total_bytes", (json_int_t)a->smem.total, "regions", regions,
                                  "input_slots", slots_json(a->input, a->input_count));
-  if (view->info.store == TMARING_STORE_BULK)
+  if (view->info.store != TMARING_STORE_DIRECT)
     json_object_set_new(json, "output_slots", slots_json(a->output, a->output_count));
   return json;
+}
+
+static json_t *loads_json(const tmaring_plan_info *info)
+{
+  json_t *const list = json_array();
+  for (int32_t i = 0; i < info->inputs; ++i)
+    json_array_append_new(list, json_string(tmaring__word_text(tmaring__words_load, info->loads[i])));
+  return list;
+}
+
+/* What a copy of a tiled stream is, of the variant for this M. */
+static json_t *boxes_json(const tmaring__plan_view *view)
+{
+  const tmaring__boxes *const boxes = &tmaring__plan_variant(view->job->plan, view->job->rows)->boxes;
+  json_t *const list = json_array();
+  for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
+    const tmaring_tensor_map_tiled *const map = &boxes->map[i];
+    json_t *const box = json_array();
+    if ((boxes->used >> i & 1) == 0) {
+      json_decref(box);
+      continue;
+    }
+    for (int32_t d = 0; d < map->rank; ++d) json_array_append_new(box, json_integer((json_int_t)map->box[d]));
+    json_array_append_new(
+        list, json_pack("{ss,si,so,si,si,si,sb}", "of", i < TMARING_TILED_OUTPUTS ? "input" : "output", "index",
+                        i % TMARING_TILED_OUTPUTS, "box", box, "elem_bytes", (int)map->strides[0], "box_bytes",
+                        (int)boxes->tile[i].box_bytes, "boxes", boxes->tile[i].boxes, "by_row", boxes->tile[i].by_row));
+  }
+  return list;
 }
 
 static json_t *path_json(const tmaring__plan_view *view)
 {
   const tmaring_plan_info *const i = &view->info;
-  return json_pack("{sb,ss,sb,si,si,sI,sf,sb,sI}", "aligned", i->aligned, "store",
-                   tmaring__word_text(tmaring__words_store, i->store), "in_place", i->in_place, "passes", i->passes,
-                   "reduction_passes", i->reduction_passes, "bytes_per_row", (json_int_t)i->bytes_per_row, "cost_us",
-                   i->cost_us, "wide", view->wide, "workspace_bytes", (json_int_t)view->workspace_bytes);
+  return json_pack("{so,so,sb,ss,sb,si,si,sI,sf,sb,sI}", "loads", loads_json(i), "boxes", boxes_json(view), "aligned",
+                   i->aligned, "store", tmaring__word_text(tmaring__words_store, i->store), "in_place", i->in_place,
+                   "passes", i->passes, "reduction_passes", i->reduction_passes, "bytes_per_row",
+                   (json_int_t)i->bytes_per_row, "cost_us", i->cost_us, "wide", view->wide, "workspace_bytes",
+                   (json_int_t)view->workspace_bytes);
 }
 
 static json_t *variants_json(const tmaring_plan *plan)

@@ -51,8 +51,8 @@ static void print_tile(const tmaring__plan_view *view)
   if (w->pieces == 1)
     printf("         a tile is up to %d whole row%s", w->tile_rows * w->chunk, plural(w->tile_rows * w->chunk));
   else if (w->spread)
-    printf("         a tile is one of %d pieces of %d row%s, up to %d columns each", w->pieces, w->chunk,
-           plural(w->chunk), w->piece_cols);
+    printf("         a tile is one of %d pieces of %d row%s, up to %d columns each", w->pieces, w->tile_rows * w->chunk,
+           plural(w->tile_rows * w->chunk), w->piece_cols);
   else
     printf("         a tile is %d row%s in %d pieces of up to %d columns, streamed %d time%s", w->chunk,
            plural(w->chunk), w->pieces, w->piece_cols, w->passes, plural(w->passes));
@@ -98,6 +98,9 @@ static void print_cta(const tmaring__plan_view *view)
     printf("; a stage is freed by %s", c->war == TMARING_WAR_MBARRIER ? "its empty barrier" : "the CTA barrier");
   else
     printf(", slab of %d on %s with the producer", c->slab, tmaring__word_text(tmaring__words_axis, c->role_axis));
+  if (c->squads > 1)
+    printf("\n         %d squads of %d warps, %s", c->squads, tmaring_cta_squad_warps(c),
+           tmaring__word_text(tmaring__words_turns, c->turns));
   printf("\n         %d CTA%s per SM", view->info.ctas_per_sm, plural(view->info.ctas_per_sm));
   if (view->info.registers[0] || view->info.registers[1])
     printf("; registers: producer %d, consumers %d", view->info.registers[0], view->info.registers[1]);
@@ -138,11 +141,37 @@ static void print_columns(const tmaring__plan_view *view)
          a->columns_staged ? "shared memory" : "the workspace");
 }
 
+static const char *load_text(const tmaring_plan_info *info, int32_t path)
+{
+  switch (path) {
+  case TMARING_LOAD_TILE: return "boxes by tensor-map copies";
+  case TMARING_LOAD_ASYNC: return "cp.async by the feeding warp";
+  case TMARING_LOAD_ORDINARY: return "ordinary loads by the feeding warp";
+  case TMARING_LOAD_DIRECT: return "by each thread from global memory";
+  default:
+    return info->aligned ? "whole 16-byte units by bulk copies"
+                         : "16-byte windows by bulk copies, edges by ordinary loads";
+  }
+}
+
+/* One line where all inputs take the same path. */
+static void print_loads(const tmaring__plan_view *view)
+{
+  const tmaring_plan_info *const info = &view->info;
+  int same = 1;
+  for (int32_t i = 1; i < info->inputs; ++i) same &= info->loads[i] == info->loads[0];
+  if (same) {
+    printf("path     loads: %s\n", load_text(info, info->loads[0]));
+    return;
+  }
+  for (int32_t i = 0; i < info->inputs; ++i)
+    printf("%s  input %d: %s\n", i ? "       " : "path   ", i, load_text(info, info->loads[i]));
+}
+
 static void print_path(const tmaring__plan_view *view)
 {
   const tmaring_plan_info *const i = &view->info;
-  printf("path     loads: %s\n",
-         i->aligned ? "whole 16-byte units by bulk copies" : "16-byte windows by bulk copies, edges by ordinary loads");
+  print_loads(view);
   printf("         stores: %s%s\n", tmaring__word_text(tmaring__words_store, i->store),
          i->in_place ? ", staged over the input" : "");
   printf("         arithmetic in %s; workspace of %zu bytes\n", view->wide ? "double" : "fp32", view->workspace_bytes);

@@ -34,6 +34,11 @@ typedef struct tmaring__named_value {
   double value;
 } tmaring__named_value;
 
+typedef struct tmaring__named_path {
+  char name[TMARING__MAX_NAME];
+  int32_t path; /* tmaring_load_path */
+} tmaring__named_path;
+
 typedef struct tmaring__request {
   const char *command; /* "run" */
   unsigned bit;        /* TMARING__FOR_RUN */
@@ -49,7 +54,9 @@ typedef struct tmaring__request {
   int32_t backend;
   int32_t repetitions;
   int32_t json, explain, verify, help;
-  double relative, absolute; /* --rtol, --atol; negative: derived */
+  int32_t load_count;
+  tmaring__named_path load[TMARING__MAX_TENSORS]; /* --load NAME=PATH */
+  double relative, absolute;                      /* --rtol, --atol; negative: derived */
   tmaring_plan_options plan;
 } tmaring__request;
 

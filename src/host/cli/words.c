@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tmaring/launch.h"
+#include "tmaring/plan.h"
 
 const tmaring__word tmaring__words_mode[] = {
     {"pipelined", TMARING_MODE_PIPELINED}, {"ws", TMARING_MODE_WARP_SPECIALIZED}, {NULL, 0}};
@@ -26,7 +27,12 @@ const tmaring__word tmaring__words_scope[] = {{"flat", TMARING_SCOPE_FLAT},
                                               {"cluster", TMARING_SCOPE_CLUSTER},
                                               {NULL, 0}};
 const tmaring__word tmaring__words_store[] = {
-    {"direct", TMARING_STORE_DIRECT}, {"bulk", TMARING_STORE_BULK}, {NULL, 0}};
+    {"direct", TMARING_STORE_DIRECT}, {"bulk", TMARING_STORE_BULK}, {"tile", TMARING_STORE_TILE}, {NULL, 0}};
+const tmaring__word tmaring__words_load[] = {{"bulk", TMARING_LOAD_BULK},     {"tile", TMARING_LOAD_TILE},
+                                             {"async", TMARING_LOAD_ASYNC},   {"ordinary", TMARING_LOAD_ORDINARY},
+                                             {"direct", TMARING_LOAD_DIRECT}, {NULL, 0}};
+const tmaring__word tmaring__words_turns[] = {
+    {"cooperative", TMARING_TURNS_COOPERATIVE}, {"alternating", TMARING_TURNS_ALTERNATING}, {NULL, 0}};
 const tmaring__word tmaring__words_release[] = {
     {"warp", TMARING_RELEASE_WARP}, {"thread", TMARING_RELEASE_THREAD}, {NULL, 0}};
 #define TYPE_WORD(name, value, text, bytes) {text, value},

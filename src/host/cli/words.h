@@ -19,6 +19,8 @@ extern const tmaring__word tmaring__words_policy[];
 extern const tmaring__word tmaring__words_order[];
 extern const tmaring__word tmaring__words_scope[];
 extern const tmaring__word tmaring__words_store[];
+extern const tmaring__word tmaring__words_load[];
+extern const tmaring__word tmaring__words_turns[];
 extern const tmaring__word tmaring__words_release[];
 extern const tmaring__word tmaring__words_type[];
 extern const tmaring__word tmaring__words_backend[];

@@ -105,6 +105,7 @@ tmaring_status tmaring__machine_code_find(const char *source, int debug, tmaring
 tmaring_status tmaring__machine_code_of(const tmaring_plan *plan, tmaring__machine_code *code)
 {
   tmaring__text source = {0};
+  if (plan->source) return tmaring__machine_code_find(plan->source, plan->code.debug, code);
   tmaring_status status = tmaring__plan_source(plan, &source);
   if (status == TMARING_OK) status = tmaring__machine_code_find(source.data, plan->code.debug, code);
   tmaring__text_free(&source);

@@ -8,6 +8,27 @@
 
 /* ---- what the kernel knows ---- */
 
+static int some_load_is(const tmaring__emitter *m, int wanted, int32_t path)
+{
+  int some = 0;
+  for (int32_t i = 0; i < m->program->input_count; ++i) some |= (m->spec->code.load[i] == path) == wanted;
+  return some;
+}
+
+/* Kernels whose inputs come by bulk copies alone do not say so. */
+static void emit_path_traits(const tmaring__emitter *m)
+{
+  static const char *const path[] = {"BULK", "TILE", "ASYNC", "ORDINARY", "DIRECT"};
+  const tmaring__code *c = &m->spec->code;
+  if (some_load_is(m, 0, TMARING_LOAD_BULK)) {
+    ADD("  static constexpr int kLoad[TMARING_MAX_STREAMS] = {");
+    for (int32_t i = 0; i < m->program->input_count; ++i) ADD("%sTMARING_LOAD_%s", i ? ", " : "", path[c->load[i]]);
+    ADD("};\n");
+  }
+  if (c->tiled_store) ADD("  static constexpr bool kTiledStore = 1;\n");
+  if (c->strips) ADD("  static constexpr bool kStrips = 1;\n");
+}
+
 static void emit_traits(const tmaring__emitter *m)
 {
   const tmaring__program *p = m->program;
@@ -19,6 +40,7 @@ static void emit_traits(const tmaring__emitter *m)
   if (c->squads > 1) ADD("  static constexpr int kSquads = %d;\n", (int)c->squads);
   if (m->spec->held_steps > 0) ADD("  static constexpr int kHeld = %d;\n", (int)m->spec->held_steps);
   ADD("  static constexpr bool kFlat = %d, kDebug = %d;\n", (int)c->flat, (int)c->debug);
+  emit_path_traits(m);
 }
 
 static void emit_stream_facts(const tmaring__emitter *m, const char *name, int32_t count, const tmaring_dtype *dtype,
@@ -170,10 +192,12 @@ static void emit_row_store(const tmaring__emitter *m)
 static void emit_kernel(const tmaring__emitter *m)
 {
   const tmaring__code *c = &m->spec->code;
+  const int tiled = c->tiled_store || some_load_is(m, 1, TMARING_LOAD_TILE);
   ADD("\nextern \"C\" __global__ void __launch_bounds__(%d, %d) tmaring_kernel(const __grid_constant__ tmaring_args "
-      "args)\n{\n  tmaring_formula formula;\n  tmaring_ring_run<%s, %d, %d>(&args, &formula);\n}\n",
-      (int)c->max_threads, (int)c->min_ctas, c->mode == TMARING_MODE_WARP_SPECIALIZED ? "true" : "false",
-      (int)c->registers[0], (int)c->registers[1]);
+      "args%s)\n{\n  tmaring_formula formula;\n  tmaring_ring_run<%s, %d, %d>(&args, %s&formula);\n}\n",
+      (int)c->max_threads, (int)c->min_ctas, tiled ? ",\n    const __grid_constant__ tmaring_tiles tiles" : "",
+      c->mode == TMARING_MODE_WARP_SPECIALIZED ? "true" : "false", (int)c->registers[0], (int)c->registers[1],
+      tiled ? "&tiles, " : "");
 }
 
 /* The formula's text, line by line. */

@@ -57,8 +57,11 @@ static void emit_stream_places(const tmaring__emitter *m, const tmaring__loop *l
   const tmaring__program *p = m->program;
   for (int32_t i = 0; i < p->input_count; ++i) {
     if (!reads_stream(m, loop, i)) continue;
-    ADD("      at.x[%d] = tmaring_row_staged(e, &e->view.input[%d], fill, stage, s);%s%s\n", (int)i, (int)i,
-        m->spec->names ? " // " : "", tmaring__emit_name(m, TMARING__SLOT_INPUT, i));
+    ADD("      at.x[%d] = ", (int)i);
+    ADD(m->spec->code.load[i] == TMARING_LOAD_DIRECT ? "tmaring_row_global(&e->view.input[%d], fill, s);"
+                                                     : "tmaring_row_staged(e, &e->view.input[%d], fill, stage, s);",
+        (int)i);
+    ADD("%s%s\n", m->spec->names ? " // " : "", tmaring__emit_name(m, TMARING__SLOT_INPUT, i));
   }
   for (int32_t i = 0; tmaring__is_output_pass(p, loop->pass) && i < p->output_count; ++i) {
     ADD("      at.y[%d] = ", (int)i);

@@ -19,6 +19,7 @@ static void emit_stream_load(const tmaring__emitter *m, const tmaring__loop *loo
 {
   const tmaring__program *p = m->program;
   const char *dtype = tmaring__emit_dtype(m->spec->input[index]);
+  const char *space = m->spec->code.load[index] == TMARING_LOAD_DIRECT ? "GLOBAL" : "SHARED";
   int plain = 0, pairs = 0;
   for (int32_t i = 0; i < p->node_count; ++i) {
     if (!loop->has[i] || p->node[i].index != index) continue;
@@ -26,12 +27,12 @@ static void emit_stream_load(const tmaring__emitter *m, const tmaring__loop *loo
     pairs |= p->node[i].op == TMARING__OP_INPUT_EVEN || p->node[i].op == TMARING__OP_INPUT_ODD;
   }
   if (plain) {
-    ADD("    real x%d[kVec];\n    tmaring_load<%s, kVec, WHOLE, TMARING_SHARED>(x%d, at.x[%d], c, s.n);\n", (int)index,
-        dtype, (int)index, (int)index);
+    ADD("    real x%d[kVec];\n    tmaring_load<%s, kVec, WHOLE, TMARING_%s>(x%d, at.x[%d], c, s.n);\n", (int)index,
+        dtype, space, (int)index, (int)index);
   } else if (pairs) {
-    ADD("    real x%d[kVec], z%d[kVec];\n    tmaring_load_pairs<%s, kVec, WHOLE, TMARING_SHARED>(x%d, z%d, at.x[%d], "
+    ADD("    real x%d[kVec], z%d[kVec];\n    tmaring_load_pairs<%s, kVec, WHOLE, TMARING_%s>(x%d, z%d, at.x[%d], "
         "c, s.n);\n",
-        (int)index, (int)index, dtype, (int)index, (int)index, (int)index);
+        (int)index, (int)index, dtype, space, (int)index, (int)index, (int)index);
   }
 }
 

@@ -202,6 +202,7 @@ tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_pa
   const tmaring__variant *variant = tmaring__plan_variant(plan, params->rows);
   *args = variant->args;
   boxes->used = variant->boxes.used;
+  boxes->work = NULL; /* a formula */
   if (boxes->used) *boxes = variant->boxes;
   TMARING__TRY(tmaring__variant_set_rows(plan, args, params->rows));
   TMARING__TRY(enter_scalars(plan, params->scalars, args));

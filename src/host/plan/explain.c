@@ -1,6 +1,8 @@
 #include "explain.h"
 
 #include "column.h"
+#include "load_path.h"
+#include "stage_map.h"
 #include "tuning.h"
 
 /* ---- tensors and formula ---- */
@@ -106,6 +108,68 @@ static void explain_pieces(const tmaring__candidate *c, const tmaring__facts *fa
                     why, c->spread ? "; each is a tile of its own" : "");
 }
 
+/* ---- paths ---- */
+
+static void explain_tiles(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                          int output, int32_t index, tmaring__notes *notes)
+{
+  const char *name = tmaring__facts_name(facts, output ? TMARING__SLOT_OUTPUT : TMARING__SLOT_INPUT, index);
+  tmaring__tile_cut cut;
+  if (!tmaring__stage_tiles(&cut, c, facts, d, output, index)) return;
+  const uint32_t *box = cut.map.box;
+  const uint32_t parts = cut.map.rank == 3 ? box[1] : 1;
+  tmaring__note_add(notes, "%s: %s tile: boxes of %u x %u elements of %u bytes in %u row%s, %d per %s", name,
+                    output ? "store" : "load", box[0], parts, (unsigned)cut.map.strides[0], box[cut.map.rank - 1],
+                    box[cut.map.rank - 1] == 1 ? "" : "s", cut.tile.boxes, cut.tile.by_row ? "row" : "fill");
+}
+
+static void explain_load(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                         int32_t index, tmaring__notes *notes)
+{
+  const char *name = tmaring__facts_name(facts, TMARING__SLOT_INPUT, index);
+  switch (d->load[index]) {
+  case TMARING_LOAD_TILE: explain_tiles(c, facts, d, 0, index, notes); break;
+  case TMARING_LOAD_ASYNC:
+    tmaring__note_add(notes,
+                      "%s: load async: by the 32 lanes of the warp that feeds the ring, which arrive at its "
+                      "full barriers too",
+                      name);
+    break;
+  case TMARING_LOAD_ORDINARY:
+    tmaring__note_add(notes, "%s: load ordinary: by the 32 lanes of the warp that feeds the ring, through registers",
+                      name);
+    break;
+  case TMARING_LOAD_DIRECT:
+    tmaring__note_add(notes, "%s: load direct: no slot in the ring; each thread reads what it uses in every pass",
+                      name);
+    break;
+  }
+}
+
+static void explain_paths(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                          tmaring__notes *notes)
+{
+  int others = 0;
+  for (int32_t i = 0; i < facts->program->input_count; ++i) {
+    explain_load(c, facts, d, i, notes);
+    others |= d->load[i] != TMARING_LOAD_BULK;
+  }
+  for (int32_t i = 0; d->store == TMARING_STORE_TILE && i < facts->program->output_count; ++i)
+    explain_tiles(c, facts, d, 1, i, notes);
+  if (facts->program->input_count > 0 && !others)
+    tmaring__note_add(notes,
+                      "load bulk: 1D copies of runs; tile, async, ordinary and direct are taken where asked for");
+  if (tmaring__decision_tiled(d, facts) && d->policy == TMARING_POLICY_UNSAFE)
+    tmaring__note_add(notes, "policy unsafe: the hardware clips boxes at the tensor's edge all the same");
+}
+
+static void explain_strips(const tmaring__candidate *c, tmaring__notes *notes)
+{
+  if (tmaring__candidate_strips(c))
+    tmaring__note_add(notes, "strips: a fill is %d rows of %d columns; a tile goes down %d of them", c->tile_rows,
+                      c->piece_cols, c->chunk);
+}
+
 static void explain_columns(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                             tmaring__notes *notes)
 {
@@ -135,5 +199,7 @@ void tmaring__explain_choice(const tmaring__candidate *candidate, const tmaring_
   explain_squads(candidate, decision, notes);
   explain_passes(candidate, facts, notes);
   explain_pieces(candidate, facts, decision, notes);
+  explain_strips(candidate, notes);
+  explain_paths(candidate, facts, decision, notes);
   explain_columns(candidate, facts, decision, notes);
 }

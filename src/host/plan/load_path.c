@@ -57,12 +57,12 @@ static int is_gathered(const tmaring__program *p, int32_t input)
   return 0;
 }
 
+/* 1 where every row is whole units of the least that cp.async copies. */
 static int is_in_words(const tmaring__facts *facts, int32_t input)
 {
   const tmaring_stream *s = &facts->input[input];
-  return ((int64_t)facts->input_alignment[input] | s->pitch | s->group_pitch | ((int64_t)facts->cols * s->elem_bytes)) %
-             4 ==
-         0;
+  const int64_t row = (int64_t)facts->cols * s->elem_bytes;
+  return ((int64_t)facts->input_alignment[input] | s->pitch | s->group_pitch | row) % 4 == 0;
 }
 
 static tmaring_status decide_one(tmaring__decision *d, const tmaring__facts *facts, int32_t input,
@@ -70,13 +70,11 @@ static tmaring_status decide_one(tmaring__decision *d, const tmaring__facts *fac
 {
   const char *name = tmaring__facts_name(facts, TMARING__SLOT_INPUT, input);
   if (d->load[input] == TMARING_LOAD_TILE) return check_tiled(facts, TMARING__SLOT_INPUT, input);
-  if (d->load[input] == TMARING_LOAD_ASYNC && !is_in_words(facts, input)) {
+  if (d->load[input] == TMARING_LOAD_ASYNC && !is_in_words(facts, input))
     tmaring__note_add(notes,
-                      "%s: load async -> ordinary: base, N and pitch are no whole 4 bytes, the least that cp.async "
-                      "copies",
+                      "%s: load async: rows are no whole 4 bytes, the least that cp.async copies: their ends go by "
+                      "ordinary loads",
                       name);
-    d->load[input] = TMARING_LOAD_ORDINARY;
-  }
   if (d->load[input] == TMARING_LOAD_DIRECT && is_gathered(facts->program, input)) {
     tmaring__note_add(notes, "%s: load direct -> bulk: single elements of it are picked from the stage", name);
     d->load[input] = TMARING_LOAD_BULK;

@@ -168,6 +168,7 @@ void tmaring_plan_free(tmaring_plan *plan)
   if (!plan || atomic_fetch_sub_explicit(&plan->references, 1, memory_order_acq_rel) != 1) return;
   for (int32_t i = 0; i < plan->note_count; ++i) free(plan->note[i]);
   tmaring_formula_free(plan->formula);
+  free(plan->source);
   free(plan);
 }
 

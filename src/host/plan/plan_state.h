@@ -34,13 +34,25 @@ typedef struct tmaring__code {
   int32_t multicast;                 /* [N] inputs come by multicast; to how many CTAs is an argument */
 } tmaring__code;
 
+/* What a tile program computes, for the cpu backend; the cuda backend has it from the plan's source. */
+typedef struct tmaring__tile_work {
+  int32_t op;                       /* tmaring_tile_op */
+  const tmaring__program *program;  /* what a ring must know: its passes, and that matmul's sums last for a tile */
+  int32_t staged;                   /* results are stored from shared memory */
+  int32_t masked;                   /* matmul: what lies past k is not zero in the slots */
+  int32_t warps[2];                 /* matmul: consumer warps side by side along m, along n */
+  int32_t dtype[TMARING_MAX_PANELS]; /* inputs, then the output */
+} tmaring__tile_work;
+
 /* The host's side of tmaring_tiles: the maps as structs, for the cpu backend as they are, for the cuda backend to encode
  * at launch. Addresses and the sizes that follow from M are entered at launch. */
 typedef struct tmaring__boxes {
   int32_t used; /* mask of map and tile: input t bit t, output t bit TMARING_TILED_OUTPUTS + t */
   tmaring_grid grid;
+  tmaring_panel panel[TMARING_MAX_PANELS];
   tmaring_tile tile[TMARING_MAX_TILED];
   tmaring_tensor_map_tiled map[TMARING_MAX_TILED];
+  const tmaring__tile_work *work; /* tile programs; else NULL */
 } tmaring__boxes;
 
 typedef struct tmaring__variant {
@@ -56,7 +68,8 @@ typedef struct tmaring__variant {
 
 struct tmaring_plan {
   _Atomic int32_t references; /* plans are kept by kernels too: tmaring__plan_retain, tmaring_plan_free */
-  tmaring_formula *formula;   /* retained */
+  tmaring_formula *formula;   /* retained; NULL: a tile program */
+  char *source;               /* tile programs: the translation unit; owned */
   tmaring_machine machine;
   tmaring_plan_options options; /* as asked */
   int32_t tensor_count;

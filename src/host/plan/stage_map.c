@@ -4,7 +4,6 @@
 
 #include "column.h"
 #include "load_path.h"
-#include "tile_cut.h"
 
 /* Past any shared memory, and far from overflow when added up. */
 #define HUGE_BYTES ((int64_t)1 << 50)
@@ -38,9 +37,8 @@ static int is_stored_over(const tmaring__facts *facts, const tmaring__decision *
   return 0;
 }
 
-/* The boxes of input or output `index`. */
-static int cut_tiles(tmaring__tile_cut *cut, const tmaring__candidate *c, const tmaring__facts *facts,
-                     const tmaring__decision *d, int output, int32_t index)
+int tmaring__stage_tiles(tmaring__tile_cut *cut, const tmaring__candidate *c, const tmaring__facts *facts,
+                         const tmaring__decision *d, int output, int32_t index)
 {
   const int boxed = output || is_stored_over(facts, d, index);
   const tmaring__tile_need need = {facts->cols, c->piece_cols, c->tile_rows, output, boxed ? 128 : 16, boxed};
@@ -51,7 +49,7 @@ static int64_t tile_slot_bytes(const tmaring__candidate *c, const tmaring__facts
                                int output, int32_t index)
 {
   tmaring__tile_cut cut;
-  return cut_tiles(&cut, c, facts, d, output, index) ? cut.slot_bytes : HUGE_BYTES;
+  return tmaring__stage_tiles(&cut, c, facts, d, output, index) ? cut.slot_bytes : HUGE_BYTES;
 }
 
 static int64_t input_slot_bytes(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
@@ -77,7 +75,7 @@ int32_t tmaring__stage_copies(const tmaring__candidate *candidate, const tmaring
   tmaring__tile_cut cut;
   if (!tmaring__decision_rings(decision, index)) return 0;
   if (decision->load[index] != TMARING_LOAD_TILE) return facts->dense && c->pieces == 1 ? 1 : c->tile_rows;
-  cut_tiles(&cut, c, facts, decision, 0, index);
+  tmaring__stage_tiles(&cut, c, facts, decision, 0, index);
   return cut.tile.boxes * (cut.tile.by_row ? c->tile_rows : 1);
 }
 
@@ -132,7 +130,7 @@ static void enter_tiles(tmaring_stream *stream, const tmaring_stream *known, tma
 {
   const int32_t at = output ? TMARING_TILED_OUTPUTS + index : index;
   tmaring__tile_cut cut;
-  cut_tiles(&cut, c, facts, d, output, index);
+  tmaring__stage_tiles(&cut, c, facts, d, output, index);
   boxes->used |= 1 << at;
   boxes->tile[at] = cut.tile;
   boxes->map[at] = cut.map;

@@ -3,6 +3,7 @@
 #define TMARING_HOST_STAGE_MAP_H
 
 #include "candidate.h"
+#include "tile_cut.h"
 
 /* Bytes of one stage: a slot per input, and one per output staged apart from the inputs. 64-bit: a cut that is far too
  * large comes out as such. *load_bytes, if not NULL, gets the inputs' part. */
@@ -20,6 +21,10 @@ void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candida
 /* Enters streams with their slots, vectors and layout in args, and the boxes of tiled streams. Addresses stay 0. */
 void tmaring__stage_map(tmaring_args *args, tmaring__boxes *boxes, const tmaring__candidate *candidate,
                         const tmaring__facts *facts, const tmaring__decision *decision);
+
+/* The boxes of tiled input or output `index`. 0: the candidate's columns have none. */
+int tmaring__stage_tiles(tmaring__tile_cut *cut, const tmaring__candidate *candidate, const tmaring__facts *facts,
+                         const tmaring__decision *decision, int output, int32_t index);
 
 /* Copies that input `index` takes per fill, at most; 0 where the ring does not carry it. */
 int32_t tmaring__stage_copies(const tmaring__candidate *candidate, const tmaring__facts *facts,

@@ -7,12 +7,14 @@
 #include "../../check/ring_roles.h"
 #include "lanes.h"
 #include "memory.h"
+#include "tile_lanes.h"
 
 typedef struct cta {
   const tmaring_args *args;
   const tmaring__boxes *boxes;
   tmaring__memory memory;
-  tmaring__lanes lanes;
+  tmaring__lanes lanes;      /* formulas */
+  tmaring__tile_lanes tiles; /* tile programs */
   uint64_t seed;
   int random; /* bulk stores may also read at once */
 } cta;
@@ -33,7 +35,8 @@ typedef struct launch {
   const tmaring__code *code;
   const tmaring__program *program;
   tmaring_walk walk;
-  tmaring__lanes_plan plan;
+  tmaring__lanes_plan plan; /* formulas */
+  tmaring__data_calls calls;
   uint64_t *covered;
   tmaring__fault_note fault;
 } launch;
@@ -155,6 +158,46 @@ static const tmaring__data_calls data_calls = {.copy = data_copy,
                                                .columns = data_columns,
                                                .claim = data_claim};
 
+static void tile_accumulate(void *self, int32_t warp, const tmaring_fill *fill, uint32_t stage, int32_t iteration,
+                            int32_t pass)
+{
+  (void)iteration; /* a fill is one row, in one pass */
+  (void)pass;
+  tmaring__tile_lanes_accumulate(&((cta *)self)->tiles, warp, fill, stage);
+}
+
+static void tile_row_store(void *self, int32_t warp, const tmaring_fill *fill, int32_t iteration)
+{
+  (void)self, (void)warp, (void)fill, (void)iteration; /* nothing is one value per row */
+}
+
+static void tile_columns(void *self, int32_t warp, const tmaring_fill *fill, int end)
+{
+  tmaring__tile_lanes_columns(&((cta *)self)->tiles, warp, fill, end);
+}
+
+/* What a launch computes: a formula's program or a tile program. */
+static int is_tiles(const launch *run)
+{
+  return run->boxes && run->boxes->work;
+}
+
+static tmaring__data_calls calls_of(const launch *run)
+{
+  tmaring__data_calls calls = data_calls;
+  if (!is_tiles(run)) return calls;
+  calls.accumulate = tile_accumulate;
+  calls.row_store = tile_row_store;
+  calls.columns = tile_columns;
+  return calls;
+}
+
+static tmaring_status make_lanes(cta *c, const launch *run, const tmaring__ring *ring)
+{
+  if (is_tiles(run)) return tmaring__tile_lanes_make(&c->tiles, run->args, run->boxes, c->memory.shared);
+  return tmaring__lanes_make(&c->lanes, &run->plan, run->args, &ring->walk, run->code, c->memory.shared);
+}
+
 static tmaring_status make_cta(worker *w, const launch *run, int32_t rank)
 {
   cta *c = &w->cta[rank];
@@ -165,7 +208,7 @@ static tmaring_status make_cta(worker *w, const launch *run, int32_t rank)
   c->seed = w->seed + (uint64_t)rank;
   c->random = w->seed != TMARING__LAZY;
   TMARING__TRY(tmaring__memory_make(&c->memory, run->args->smem.total, ring->actors));
-  TMARING__TRY(tmaring__lanes_make(&c->lanes, &run->plan, run->args, &ring->walk, run->code, c->memory.shared));
+  TMARING__TRY(make_lanes(c, run, ring));
   for (int32_t k = 0; k < w->team.count; ++k) c->lanes.peer[k] = &w->cta[k].lanes;
   return TMARING_OK;
 }
@@ -179,7 +222,7 @@ static tmaring_status make_worker(worker *w, const launch *run, uint64_t seed)
   ring.code = run->code;
   ring.program = run->program;
   ring.walk = run->walk;
-  ring.data = &data_calls;
+  ring.data = &run->calls;
   ring.covered = run->covered;
   TMARING__TRY(tmaring__ring_prepare(&ring));
   tmaring__team_make(&w->team, &ring);
@@ -205,6 +248,7 @@ static void release_workers(worker *workers, int32_t count)
     worker *w = &workers[i];
     for (int32_t r = 0; r < w->team.count; ++r) {
       tmaring__lanes_release(&w->cta[r].lanes);
+      tmaring__tile_lanes_release(&w->cta[r].tiles);
       tmaring__memory_release(&w->cta[r].memory);
     }
     free(w->states);
@@ -331,9 +375,10 @@ tmaring_status tmaring__cpu_run(const tmaring_args *args, const tmaring__boxes *
   run->code = code;
   run->program = program;
   set_rows(run);
-  status = tmaring__lanes_plan_make(&run->plan, program, args);
+  run->calls = calls_of(run);
+  status = is_tiles(run) ? TMARING_OK : tmaring__lanes_plan_make(&run->plan, program, args);
   if (status == TMARING_OK) status = run_workers(run, seed);
-  if (status == TMARING_OK && program->column_output_count > 0)
+  if (status == TMARING_OK && !is_tiles(run) && program->column_output_count > 0)
     tmaring__lanes_calls_of(code)->join_columns(args, &run->walk, program);
   if (fault) *fault = run->fault;
   free(run->covered);

@@ -8,6 +8,7 @@
 
 #include "../../jit/code_store.h"
 #include "device.h"
+#include "tensor_map_encode.h"
 
 /* A kernel loaded in one context. */
 typedef struct cuda_state {
@@ -143,7 +144,7 @@ static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const t
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
   TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel, &function), done);
   if (plan->code.cluster) TMARING__TRY_GOTO(count_clusters(s, plan, function), done);
-  if (tmaring__formula_program(plan->formula)->column_output_count > 0)
+  if (plan->formula && tmaring__formula_program(plan->formula)->column_output_count > 0)
     TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns, &function), done);
   status = TMARING_OK;
 done:
@@ -274,14 +275,32 @@ static void configure_columns(CUlaunchConfig *config, const tmaring_args *args, 
   config->hStream = stream;
 }
 
+/* The second parameter of a kernel with tiled streams. On the caller's stack: the launch copies it, so that each launch
+ * in a graph keeps its own maps. */
+static tmaring_status encode_tiles(const cuda_state *s, const tmaring__boxes *boxes, tmaring_tiles *tiles)
+{
+  memset(tiles, 0, sizeof *tiles);
+  tiles->grid = boxes->grid;
+  memcpy(tiles->panel, boxes->panel, sizeof tiles->panel);
+  memcpy(tiles->tile, boxes->tile, sizeof tiles->tile);
+  for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {
+    if ((boxes->used >> i & 1) == 0) continue;
+    TMARING__TRY(tmaring__tensor_map_encode(s->driver, &tiles->map[i], &boxes->map[i]));
+  }
+  return TMARING_OK;
+}
+
 /* The kernel, unless there are no rows, and the one that joins its partial results, if there are any. */
-static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, uint32_t flags, CUstream stream)
+static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, const tmaring__boxes *boxes, uint32_t flags,
+                              CUstream stream)
 {
   const tmaring__driver *driver = s->driver;
   CUlaunchConfig config;
   CUlaunchAttribute attributes[MAX_ATTRIBUTES];
-  void *parameters[] = {args};
+  tmaring_tiles tiles;
+  void *parameters[] = {args, &tiles};
   if (args->walk.rows > 0) {
+    if (boxes->used || boxes->work) TMARING__TRY(encode_tiles(s, boxes, &tiles));
     configure(&config, attributes, args, flags, stream);
     TMARING__CU(cuLaunchKernelEx(&config, (CUfunction)s->kernel, parameters, NULL));
   }
@@ -303,7 +322,6 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
 {
   cuda_state *s = state;
   int entered;
-  (void)boxes;
   if (s->fault) {
     tmaring_fault fault;
     TMARING__TRY(cuda_fault(s, &fault));
@@ -317,7 +335,7 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
     }
   }
   TMARING__TRY(enter(s, stream, &entered));
-  const tmaring_status status = enqueue(s, args, flags, stream);
+  const tmaring_status status = enqueue(s, args, boxes, flags, stream);
   leave(s, entered);
   return status;
 }

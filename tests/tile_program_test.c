@@ -1,0 +1,268 @@
+/* Tile programs on both backends: copies, transposes and products of every shape that leaves parts of boxes over. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../src/host/tile/tile_state.h"
+#include "support/tile_trial.h"
+
+static void expect_pass(const venue *v, const tile_trial *t)
+{
+  tile_result r;
+  tile_trial_run(v, t, &r);
+  cr_assert(r.outcome == TILE_PASSED, "op %d, %s, %lld x %lld x %lld: %s", t->op, tmaring_dtype_name(t->dtype),
+            (long long)t->dims[0], (long long)t->dims[1], (long long)t->dims[2], r.text);
+}
+
+/* TMARING_TEST_SUBSET=n: every n-th case. */
+static int chosen(void)
+{
+  static int number;
+  const char *subset = getenv("TMARING_TEST_SUBSET");
+  const int every = subset && atoi(subset) > 0 ? atoi(subset) : 1;
+  return number++ % every == 0;
+}
+
+/* ---- copies ---- */
+
+static const struct copy_shape {
+  int32_t rank;
+  int64_t dims[TMARING_MAX_RANK], large[TMARING_MAX_RANK]; /* on the host; on a GPU */
+} copy_shapes[] = {
+    {1, {4099}, {1 << 20}},
+    {2, {128, 37}, {128, 1024}},
+    {3, {128, 8, 5}, {128, 8, 1024}},
+    {4, {68, 9, 4, 3}, {1024, 1024, 8, 4}},
+    {5, {32, 5, 7, 3, 2}, {128, 32, 1024, 8, 4}},
+    {2, {1, 129}, {1, 1027}},
+    {3, {24, 1, 17}, {24, 1, 1023}},
+    {2, {33, 1}, {331, 1}},
+};
+
+static tile_trial copy_of(const venue *v, const struct copy_shape *s, tmaring_dtype dtype)
+{
+  return tile_trial_make(TMARING_TILE_COPY, dtype, s->rank, v->backend == TMARING_BACKEND_CPU ? s->dims : s->large);
+}
+
+VENUE_TEST(tile_program, copies)
+{
+  static const tmaring_dtype dtype[] = {TMARING_F32, TMARING_F16, TMARING_F64, TMARING_I8};
+  for (size_t i = 0; i < sizeof copy_shapes / sizeof *copy_shapes; ++i) {
+    for (size_t j = 0; j < sizeof dtype / sizeof *dtype; ++j) {
+      tile_trial t = copy_of(v, &copy_shapes[i], dtype[j]);
+      if (chosen()) expect_pass(v, &t);
+    }
+  }
+}
+
+/* Every swizzle, load path and store path gives back the same bytes. */
+VENUE_TEST(tile_program, copy_paths)
+{
+  static const int32_t load[] = {TMARING_LOAD_TILE, TMARING_LOAD_BULK};
+  for (size_t i = 1; i < 5; ++i) {
+    for (int32_t c = 0; c < 24; ++c) {
+      tile_trial t = copy_of(v, &copy_shapes[i], TMARING_F32);
+      t.options.swizzle = c % 4;
+      t.options.load = load[c / 4 % 2];
+      t.options.store = c / 8;
+      t.options.box[0] = 32 >> c % 3;
+      t.options.box[1] = 7;
+      t.gap = 16;
+      if (chosen()) expect_pass(v, &t);
+    }
+  }
+}
+
+VENUE_TEST(tile_program, copy_boxes)
+{
+  static const int32_t box[][3] = {{4, 3, 5}, {8, 1, 1}, {4, 5, 3}, {64, 2, 3}, {256, 1, 1}, {12, 256, 1}};
+  static const int32_t step[][3] = {{1, 1, 1}, {1, 2, 1}, {1, 3, 2}, {1, 1, 8}};
+  for (size_t b = 0; b < sizeof box / sizeof *box; ++b) {
+    for (size_t s = 0; s < sizeof step / sizeof *step; ++s) {
+      tile_trial t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 3, (const int64_t[]){53, 29, 17});
+      for (int d = 0; d < 3; ++d) {
+        t.options.box[d] = box[b][d] * step[s][d] > 256 ? 256 / step[s][d] : box[b][d];
+        t.options.element_strides[d] = step[s][d];
+      }
+      t.options.store = (int32_t)(b + s) % 3;
+      t.options.load = s % 2 ? TMARING_LOAD_BULK : TMARING_LOAD_TILE;
+      if (chosen()) expect_pass(v, &t);
+    }
+  }
+}
+
+/* ---- transposes ---- */
+
+VENUE_TEST(tile_program, transposes)
+{
+  static const int64_t shape[][2] = {{127, 131}, {1, 257}, {251, 1}, {1, 1}, {64, 64}, {67, 509}};
+  static const tmaring_dtype dtype[] = {TMARING_F32, TMARING_BF16, TMARING_F64, TMARING_I8};
+  for (size_t i = 0; i < sizeof shape / sizeof *shape; ++i) {
+    for (size_t j = 0; j < sizeof dtype / sizeof *dtype; ++j) {
+      for (int32_t c = 0; c < 6; ++c) {
+        tile_trial t = tile_trial_make(TMARING_TILE_TRANSPOSE, dtype[j], 2, shape[i]);
+        t.options.load = c % 2 ? TMARING_LOAD_BULK : TMARING_LOAD_TILE;
+        t.options.store = c / 2;
+        if (chosen()) expect_pass(v, &t);
+      }
+    }
+  }
+}
+
+/* ---- products ---- */
+
+static tile_trial matmul_of(tmaring_dtype dtype, int64_t n, int64_t m, int64_t k)
+{
+  return tile_trial_make(TMARING_TILE_MATMUL, dtype, 3, (const int64_t[]){n, m, k});
+}
+
+static const tmaring_dtype product_types[] = {TMARING_F32, TMARING_F16, TMARING_BF16};
+
+VENUE_TEST(tile_program, products)
+{
+  static const int64_t size[] = {1, 17, 64, 65, 128, 500, 1024};
+  const int sizes = v->backend == TMARING_BACKEND_CPU ? 4 : 7;
+  for (int i = 0; i < sizes * sizes * sizes; ++i) {
+    const int64_t n = size[i % sizes], m = size[i / sizes % sizes], k = size[i / sizes / sizes];
+    tile_trial t = matmul_of(product_types[i % 3], n, m, k);
+    t.output = i % 2 ? TMARING_F32 : t.dtype;
+    t.options.load = i / 2 % 2 ? TMARING_LOAD_BULK : TMARING_LOAD_TILE;
+    if (n * m * k > ((int64_t)1 << 28) && i % 4 != 0) continue; /* of the largest only some: the oracle takes long */
+    if (chosen()) expect_pass(v, &t);
+  }
+}
+
+/* Every mode, with 1 to 8 stages and every prefetch distance. */
+VENUE_TEST(tile_program, products_of_every_ring)
+{
+  static const int32_t order[] = {TMARING_ORDER_SPLIT, TMARING_ORDER_BLOCKED, TMARING_ORDER_CYCLIC,
+                                  TMARING_ORDER_TICKET};
+  for (int32_t mode = 0; mode < 5; ++mode) {
+    for (int32_t stages = 1; stages <= 8; ++stages) {
+      for (int32_t prefetch = -stages; prefetch < stages; ++prefetch) {
+        tile_trial t = matmul_of(product_types[(stages + mode) % 3], 65, 81, 150);
+        t.options.mode = mode < 2 ? TMARING_MODE_PIPELINED : TMARING_MODE_WARP_SPECIALIZED;
+        t.options.war = mode < 2 ? mode : TMARING_AUTO;
+        t.options.role_axis = mode < 2 ? TMARING_AUTO : mode - 2;
+        if (mode == 3) t.options.consumers[0] = 32, t.options.consumers[1] = 4;
+        t.options.stages = stages;
+        t.options.prefetch = prefetch;
+        t.options.box[0] = 32, t.options.box[1] = 32, t.options.box[2] = 32;
+        t.options.consumers[0] = 32;
+        t.options.order = order[(uint32_t)(prefetch + stages) % 4];
+        t.options.policy = prefetch % 2 ? TMARING_POLICY_WRAP : TMARING_POLICY_EXACT;
+        t.options.workers = 2 + stages % 3;
+        t.options.load = stages % 2 ? TMARING_LOAD_TILE : TMARING_LOAD_BULK;
+        if (chosen()) expect_pass(v, &t);
+      }
+    }
+  }
+}
+
+VENUE_TEST(tile_program, products_of_broadcast_operands)
+{
+  for (int i = 0; i < 6; ++i) {
+    tile_trial t = matmul_of(product_types[i % 3], i < 3 ? 70 : 1, i == 4 ? 1 : 50, i == 5 ? 1 : 90);
+    t.broadcast = 1;
+    if (chosen()) expect_pass(v, &t);
+  }
+}
+
+/* ---- mutants: each of these must be seen ---- */
+
+static void expect_seen(const venue *v, tile_trial *t, void (*tamper)(tmaring_tile_plan *plan), const char *what)
+{
+  tile_result r;
+  expect_pass(v, t);
+  t->tamper = tamper;
+  tile_trial_run(v, t, &r);
+  cr_assert(r.outcome == TILE_FAILED, "%s went unseen", what);
+}
+
+static void other_swizzle(tmaring_tile_plan *plan)
+{
+  plan->plan.variant[0].boxes.panel[0].layout.swizzle = TMARING_SWIZZLE_64B;
+}
+
+static void no_mask(tmaring_tile_plan *plan)
+{
+  plan->work.masked = 0;
+}
+
+static void dropped_step(tmaring_tile_plan *plan)
+{
+  plan->plan.variant[0].boxes.tile[1].scale[1] *= 2;
+}
+
+static void clipped_too_late(tmaring_tile_plan *plan)
+{
+  plan->plan.variant[0].boxes.panel[1].dims[0] += 1;
+}
+
+Test(tile_program, mutants, .timeout = 60)
+{
+  venue v;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  tile_trial t = tile_trial_make(TMARING_TILE_TRANSPOSE, TMARING_F32, 2, (const int64_t[]){67, 71});
+  expect_seen(&v, &t, other_swizzle, "a wrong swizzle");
+  t = tile_trial_make(TMARING_TILE_TRANSPOSE, TMARING_F32, 2, (const int64_t[]){67, 71});
+  expect_seen(&v, &t, clipped_too_late, "a row stored too far");
+  t = matmul_of(TMARING_F32, 33, 34, 70);
+  t.options.load = TMARING_LOAD_BULK;
+  expect_seen(&v, &t, no_mask, "what lies past k");
+  t = matmul_of(TMARING_BF16, 33, 34, 200);
+  expect_seen(&v, &t, dropped_step, "a step of k taken twice as far");
+}
+
+/* ---- refusals ---- */
+
+static void expect_refused(tile_trial *t, tmaring_status status, const char *words)
+{
+  venue v;
+  tile_result r;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  tile_trial_run(&v, t, &r);
+  cr_assert(r.outcome == TILE_REFUSED && r.status == status, "%s: %s (%s)", words, r.text,
+            tmaring_status_name(r.status));
+  cr_assert(strstr(r.text, words), "%s: %s", words, r.text);
+}
+
+Test(tile_program, refusals_have_names, .timeout = 30)
+{
+  const int64_t dims[] = {64, 64};
+  tile_trial t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 2, dims);
+  t.options.box[0] = 300;
+  expect_refused(&t, TMARING_ERROR_SHAPE, "x: box[0]");
+  t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 2, dims);
+  t.options.box[0] = 2; /* 8 bytes */
+  expect_refused(&t, TMARING_ERROR_ALIGNMENT, "x: box[0]");
+  t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 2, dims);
+  t.gap = 4;
+  expect_refused(&t, TMARING_ERROR_ALIGNMENT, "x: strides[1]");
+  t.options.load = TMARING_LOAD_BULK;
+  expect_refused(&t, TMARING_ERROR_ALIGNMENT, "x: stride");
+  t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 2, dims);
+  t.options.element_strides[0] = 2;
+  expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "x: element_strides[0]");
+  t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 2, dims);
+  t.options.load = TMARING_LOAD_ASYNC;
+  expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "load");
+  t = tile_trial_make(TMARING_TILE_TRANSPOSE, TMARING_F32, 2, dims);
+  t.options.element_strides[1] = 2;
+  expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "element_strides[1]");
+  t = matmul_of(TMARING_F64, 64, 64, 64);
+  expect_refused(&t, TMARING_ERROR_TYPE, "a: dtype");
+  t = matmul_of(TMARING_F32, 64, 64, 64);
+  t.options.box[2] = 12;
+  expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "box[2]");
+  t = matmul_of(TMARING_F32, 64, 64, 64);
+  t.options.consumers[0] = 96;
+  expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "consumers");
+  t = matmul_of(TMARING_F32, 64, 64, 64);
+  t.options.stages = 16;
+  expect_refused(&t, TMARING_ERROR_CAPACITY, "stages");
+  t = matmul_of(TMARING_F32, 64, 64, 64);
+  t.options.stages = 2;
+  t.options.prefetch = 2;
+  expect_refused(&t, TMARING_ERROR_ARGUMENT, "prefetch");
+}
