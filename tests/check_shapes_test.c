@@ -234,7 +234,7 @@ static int64_t stores_in(const subject *s, const tmaring_fill *fill, tmaring_sto
 static int64_t stores_of(const subject *s, const tmaring_fill *fill)
 {
   const int32_t each = s->args.scope.warps_per_row, warps = tmaring_cta_consumer_warps(&s->args.cta);
-  tmaring_store_frame range = {0, 0, 0, 0, 0};
+  tmaring_store_frame range = {0, 0, 0, 0, 0, {{0}}};
   int64_t copies = 0;
   if (!s->code.staged || !tmaring_fill_stores(fill, s->code.pieces, tmaring__formula_program(s->d.formula)->passes))
     return 0;

@@ -105,7 +105,7 @@ static void run_cover(const venue *v, int64_t limit)
   cr_assert_gt(sum.passed, sum.refused);
 }
 
-Test(load_paths, pairs_cpu, .timeout = 300)
+Test(load_paths, pairs_cpu, .timeout = 900)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
@@ -177,7 +177,7 @@ static void run_ops(const venue *v)
   cr_assert_eq(sum.refused, 0, "all of them have whole 16 bytes");
 }
 
-Test(load_paths, ops_cpu, .timeout = 300)
+Test(load_paths, ops_cpu, .timeout = 900)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
@@ -236,7 +236,7 @@ static void run_strips(const venue *v)
   cr_assert_geq(sum.passed, 2 * sum.refused);
 }
 
-Test(load_paths, strips_cpu, .timeout = 300)
+Test(load_paths, strips_cpu, .timeout = 900)
 {
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
@@ -274,4 +274,47 @@ VENUE_TEST(load_paths, column_sums_of_strips_keep_their_bits)
     cr_assert(tmaring_walk_strips(&result.args.walk));
     if (i) cr_expect_eq(memcmp(own, first, sizeof own), 0, "way %d: other bits", i);
   }
+}
+
+/* ---- M from memory ---- */
+
+static void ones(const op_trial *t, int32_t input, int64_t row, double *values, int64_t count)
+{
+  (void)t;
+  (void)input;
+  (void)row;
+  for (int64_t i = 0; i < count; ++i) values[i] = 1.0;
+}
+
+/* The sum of a column of ones is the number of rows; boxes may hold rows past it. */
+static void count_rows(const venue *v, int32_t path, int32_t tall, int64_t *rows)
+{
+  static const int64_t counts[] = {0, 1, 131, 700, 1000};
+  op_state s;
+  void *data[OP_MAX_TENSORS];
+  op_trial t = op_trial_begin("col_sum", TMARING_F32, 1000, 64);
+  t.fill = ones;
+  t.options.load = path;
+  if (tall) t.options.tile_rows = 16, t.options.piece_cols = 32;
+  cr_assert(op_open(&s, &t, v), "%s", s.result.text);
+  for (int k = 0; k < COUNT(counts); ++k) {
+    tmaring_launch_params params = op_launch_params(&s, data);
+    double y[64];
+    params.rows_device = rows;
+    cr_assert(v->place->upload(rows, &counts[k], sizeof counts[k]));
+    cr_assert_eq(tmaring_launch(s.kernel, &params, v->stream), TMARING_OK, "%s", tmaring_last_detail());
+    cr_assert(venue_settle(v) && op_download(&s));
+    op_read(&s, op_output(&s, 0), 1, 0, y);
+    for (int i = 0; i < 64; ++i)
+      cr_expect_eq(y[i], (double)counts[k], "path %d, %d rows: %g", path, (int)counts[k], y[i]);
+  }
+  op_close(&s);
+}
+
+VENUE_TEST(load_paths, rows_from_memory)
+{
+  int64_t *rows = v->place->take(sizeof *rows);
+  cr_assert_not_null(rows);
+  for (int32_t i = 0; i < 2 * (TMARING_LOAD_DIRECT + 1); ++i) count_rows(v, i / 2, i % 2, rows);
+  v->place->give(rows);
 }

@@ -132,6 +132,11 @@ Test(tensor_map_encode, driver_refuses_too_cuda, .timeout = 60)
   map_limits_each(ask_driver, &view);
   printf("tensor_map: %d limits are the driver's too, %d are stricter here\n", view.refused, view.lax);
   cr_expect_geq(view.refused, 12);
+  tmaring_tensor_map_tiled map = map_limits_plain(); /* all rows the same one: nothing forbids it */
+  tmaring_map encoded;
+  map.strides[1] = 0;
+  printf("tensor_map: a stride of 0: %s\n",
+         tmaring__tensor_map_encode(view.driver, &encoded, &map) == TMARING_OK ? "taken" : tmaring_last_detail());
   venue_close(&v);
 }
 

@@ -1,8 +1,10 @@
 /* Tensor maps without a driver: every limit, one by one, with its message; sizes; splitting. */
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "support/map_limits.h"
+#include "support/noise.h"
 
 static void refuse(const map_limit *c, void *state)
 {
@@ -219,4 +221,36 @@ Test(tensor_map, split_refuses, .timeout = 10)
   cr_expect(counts[1] == 2 && map.box[1] == 256);
   cr_expect_eq(tmaring_tensor_map_split(NULL, counts), TMARING_ERROR_ARGUMENT);
   cr_expect_eq(tmaring_tensor_map_split(&map, NULL), TMARING_ERROR_ARGUMENT);
+}
+
+/* Fields of any bits: an answer, and a size where the answer is yes. */
+static void scramble(noise *n, void *memory, size_t bytes)
+{
+  for (size_t i = 0; i < bytes; ++i) {
+    if (noise_below(n, 12) == 0) ((unsigned char *)memory)[i] = (unsigned char)noise_next(n);
+  }
+}
+
+Test(tensor_map, any_bits, .timeout = 30)
+{
+  noise n = noise_seed(19);
+  int taken = 0;
+  for (int i = 0; i < 100000; ++i) {
+    tmaring_tensor_map_tiled map = map_limits_plain();
+    tmaring_tensor_map_im2col image = map_limits_pixels();
+    uint32_t counts[TMARING_MAX_RANK];
+    scramble(&n, &map.strides, sizeof map - offsetof(tmaring_tensor_map_tiled, strides));
+    scramble(&n, &image.dims, sizeof image - offsetof(tmaring_tensor_map_im2col, dims));
+    if (i % 2) map.rank = (int32_t)noise_next(&n), image.rank = noise_below(&n, 7);
+    const int good = tmaring_tensor_map_check_tiled(&map) == TMARING_OK;
+    const int good_image = tmaring_tensor_map_check_im2col(&image) == TMARING_OK;
+    cr_assert_eq(tmaring_tensor_map_tiled_bytes(&map) > 0, good);
+    cr_assert_eq(tmaring_tensor_map_im2col_bytes(&image) > 0, good_image);
+    if (tmaring_tensor_map_split(&map, counts) == TMARING_OK)
+      cr_assert_eq(tmaring_tensor_map_check_tiled(&map), TMARING_OK);
+    else
+      cr_assert_not(good);
+    taken += good + good_image;
+  }
+  cr_expect_gt(taken, 20, "%d", taken);
 }

@@ -31,7 +31,7 @@ typedef enum tmaring_swizzle {
 /* What is loaded for elements outside the tensor. */
 typedef enum tmaring_map_fill {
   TMARING_FILL_ZERO = 0,
-  TMARING_FILL_NAN = 1 /* f32, f16, bf16, f64 */
+  TMARING_FILL_NAN = 1 /* f32, f16, bf16, f64: every 16 bits are 0x7ff7 */
 } tmaring_map_fill;
 
 /* A box of a tensor of rank 1 .. 5, dimension 0 the innermost. Sizes in elements, strides in bytes. */
@@ -105,13 +105,16 @@ TMARING_API tmaring_status tmaring_tensor_map_encode_im2col(void *storage, const
 TMARING_API tmaring_status tmaring_tensor_map_replace_address(void *storage, uint64_t address);
 
 /* What the copy engine does, on the host: `address` is then a host address. `shared` stands for shared memory from a
- * multiple of 1024 bytes on (the swizzle goes by the offset from there); coordinates may lie outside the tensor, also
- * below 0. A load writes tmaring_tensor_map_*_bytes; a store writes nothing outside the tensor. */
+ * multiple of 1024 bytes on (the swizzle goes by the offset from there), `offset`, a multiple of 128, is where the box
+ * lies in it: tmaring_tensor_map_*_room bytes. Coordinates may lie outside the tensor, also below 0. A load writes
+ * tmaring_tensor_map_*_bytes; a store writes nothing outside the tensor. Any thread. Besides the check's: ARGUMENT,
+ * ALIGNMENT. */
 TMARING_API tmaring_status tmaring_tensor_map_load(const tmaring_tensor_map_tiled *map, const int32_t *coordinates,
                                                    void *shared, size_t offset);
 TMARING_API tmaring_status tmaring_tensor_map_store(const tmaring_tensor_map_tiled *map, const int32_t *coordinates,
                                                     const void *shared, size_t offset);
-/* coordinates: c, w, h, d, n as the rank has them; offsets: of the filter position, w, h, d. */
+/* coordinates: c, w, h, d, n as the rank has them, w, h and d a position of the window (lower .. dims + upper - 1);
+ * offsets: of the place in the window, w, h, d, at most 65535, 255 or 31 with rank 3, 4 or 5. */
 TMARING_API tmaring_status tmaring_tensor_map_load_im2col(const tmaring_tensor_map_im2col *map,
                                                           const int32_t *coordinates, const uint16_t *offsets,
                                                           void *shared, size_t offset);

@@ -19,9 +19,9 @@ extern "C" {
 typedef enum tmaring_tile_op {
   TMARING_TILE_COPY = 0,      /* y = x, same dims; with element strides y is as large as what is taken of x */
   TMARING_TILE_TRANSPOSE = 1, /* y[n, m] = x[m, n]; rank 2 */
-  TMARING_TILE_MATMUL =
-      2 /* c[m, n] = sum over k of a[m, k] * b[k, n]; rank 2, or more with dims of size 1 beside (broadcast
-                                 operands). f32, f16, bf16 in; sums in fp32; f32 products as accurate as fp32 */
+  TMARING_TILE_MATMUL = 2     /* c[m, n] = sum over k of a[m, k] * b[k, n]; rank 2, or more with dims of size 1 beside
+                                 (broadcast operands). f32, f16, bf16 in; c is f32 or of the inputs' type; sums in fp32;
+                                 f32 products as accurate as fp32, but infinite operands may make NaN (cuda) */
 } tmaring_tile_op;
 
 typedef struct tmaring_tile_tensor {

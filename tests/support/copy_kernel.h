@@ -37,7 +37,7 @@ typedef struct copy_kernel {
 const char *copy_kernel_open(copy_kernel *k, const venue *v);
 void copy_kernel_close(copy_kernel *k);
 /* Runs the job and waits. image: `room` bytes, what shared memory holds before a store, or receives after a load. NULL,
- * or what went wrong; a load that does not complete its bytes within a second is stopped. */
+ * or what went wrong; a load that does not complete its bytes within 0.2 s is given up. */
 const char *copy_kernel_run(copy_kernel *k, const tmaring_map *map, copy_job job, unsigned char *image);
 /* Brings the kernel into the cache for a machine that cannot compile. */
 tmaring_status copy_kernel_compile(void);

@@ -40,14 +40,15 @@ hand_spec hand_spec_make(hand_formula formula, tmaring_dtype dtype, int64_t rows
 
 const char *hand_text(const hand_spec *s)
 {
-  static char text[320];
-  snprintf(text, sizeof text,
-           "%s %s [%lld,%d] shift %d/%d gap %d mode %d war %d release %d scope %d lanes %d warps %d/%d S=%d P=%d R=%d "
-           "staged %d order %d policy %d workers %d pieces %d spread %d seed %d",
-           formula_text[s->formula], tmaring_dtype_name(s->dtype), (long long)s->rows, s->cols, s->in_shift,
-           s->out_shift, s->pitch_gap, s->mode, s->war, s->release, s->scope, s->lanes_log2, s->warps, s->per_row,
-           s->stages, s->distance, s->tile_rows, s->staged, s->order, s->policy, s->workers, s->pieces, s->spread,
-           (int)s->seed);
+  static char text[400];
+  snprintf(
+      text, sizeof text,
+      "%s %s [%lld,%d] shift %d/%d gap %d mode %d war %d release %d scope %d lanes %d warps %d/%d S=%d P=%d R=%d "
+      "staged %d order %d policy %d workers %d pieces %d spread %d seed %d path %d tiled store %d together %d box %d",
+      formula_text[s->formula], tmaring_dtype_name(s->dtype), (long long)s->rows, s->cols, s->in_shift, s->out_shift,
+      s->pitch_gap, s->mode, s->war, s->release, s->scope, s->lanes_log2, s->warps, s->per_row, s->stages, s->distance,
+      s->tile_rows, s->staged, s->order, s->policy, s->workers, s->pieces, s->spread, (int)s->seed, s->path,
+      s->tiled_store, s->together, s->box_cols);
   return text;
 }
 
@@ -146,7 +147,7 @@ static void make_cta(hand_case *c)
   cta->slab = s->mode == TMARING_MODE_WARP_SPECIALIZED ? 32 : 0;
 }
 
-static void make_stream(const hand_case *c, tmaring_stream *t, const guarded *g, uint32_t slot)
+static void make_stream(const hand_case *c, tmaring_stream *t, const guarded *g)
 {
   const tmaring_walk *w = &c->args.walk;
   t->dtype = c->spec.dtype;
@@ -158,7 +159,78 @@ static void make_stream(const hand_case *c, tmaring_stream *t, const guarded *g,
   t->slot_row = tmaring_run_slot_row((uint32_t)w->piece_cols * t->elem_bytes, c->code.aligned);
   t->slot_bytes =
       tmaring_run_slot_bytes((uint32_t)w->piece_cols * t->elem_bytes, w->tile_rows, t->dense, c->code.aligned);
-  t->slot = slot * t->slot_bytes;
+}
+
+/* Elements (of the tensor's own size), rows. */
+static void make_map(hand_case *c, const tmaring_stream *t, int32_t at, int32_t cols, int32_t rows)
+{
+  const tmaring_tensor_map_tiled empty = TMARING_TENSOR_MAP_TILED_INIT;
+  tmaring_tensor_map_tiled *m = &c->boxes.map[at];
+  *m = empty;
+  m->dtype = (tmaring_dtype)t->dtype;
+  m->rank = 2;
+  m->address = t->base;
+  m->dims[0] = (uint64_t)c->spec.cols;
+  m->dims[1] = (uint64_t)c->spec.rows;
+  m->strides[1] = (uint64_t)t->pitch;
+  m->box[0] = (uint32_t)cols;
+  m->box[1] = (uint32_t)rows;
+}
+
+/* The tiled stream `at` of tmaring_tiles: boxes of whole 128 bytes side by side, or one that has all of a row. */
+static void make_tiled(hand_case *c, tmaring_stream *t, int32_t at, int32_t together)
+{
+  const tmaring_walk *w = &c->args.walk;
+  tmaring_tile *tile = &c->boxes.tile[at];
+  const int32_t unit = 128 / (int32_t)t->elem_bytes, wide = (w->piece_cols + unit - 1) / unit * unit;
+  const int32_t most = c->spec.box_cols > 0 ? c->spec.box_cols : 256;
+  int32_t cols = wide < most ? wide : most, rows = 1;
+  if (together && w->piece_cols <= 256) { /* rows follow one another: 16 bytes are enough */
+    cols = (int32_t)tmaring_round_up((uint32_t)w->piece_cols * t->elem_bytes, 16) / (int32_t)t->elem_bytes;
+    rows = w->tile_rows;
+  }
+  c->boxes.used |= 1 << at;
+  tile->rank = 2;
+  tile->by_row = rows == 1;
+  tile->boxes = tile->along = (w->piece_cols + cols - 1) / cols;
+  tile->box_bytes = tile->box_pitch = (uint32_t)(cols * rows) * t->elem_bytes;
+  tile->box_step[0] = tile->boxes > 1 ? cols : 0;
+  tile->follows[0] = TMARING_TILE_COLUMN;
+  tile->follows[1] = TMARING_TILE_ROW;
+  t->dense = 0;
+  t->slot_row = (uint32_t)(cols * tile->boxes) * t->elem_bytes;
+  if (tile->by_row) t->slot_row = (uint32_t)tmaring_round_up(t->slot_row, 128);
+  t->slot_bytes = (uint32_t)tmaring_round_up(t->slot_row * (uint32_t)w->tile_rows, 128);
+  make_map(c, t, at, cols, rows);
+}
+
+static void make_input(hand_case *c)
+{
+  const hand_spec *s = &c->spec;
+  tmaring_stream *in = &c->args.input[0];
+  make_stream(c, in, &c->in);
+  in->path = c->code.load[0] = s->path;
+  if (s->path == TMARING_LOAD_TILE) make_tiled(c, in, 0, s->together && !s->tiled_store);
+  if (s->path == TMARING_LOAD_DIRECT) in->slot_bytes = 0;
+}
+
+/* In place it is laid out as the input is. */
+static void make_output(hand_case *c, const guarded *out)
+{
+  const hand_spec *s = &c->spec;
+  const tmaring_stream *in = &c->args.input[0];
+  tmaring_stream *t = &c->args.output[0];
+  const int tiled = s->tiled_store && c->code.staged;
+  const int in_place = s->staged == 1 && s->path != TMARING_LOAD_DIRECT && (!tiled || s->path == TMARING_LOAD_TILE);
+  make_stream(c, t, out);
+  t->path = c->code.tiled_store = tiled;
+  if (tiled) make_tiled(c, t, TMARING_TILED_OUTPUTS, 0);
+  if (!c->code.staged) return;
+  t->slot = in_place ? 0 : in->slot_bytes;
+  if (!in_place) return;
+  t->dense = in->dense;
+  t->slot_row = in->slot_row;
+  t->slot_bytes = in->slot_bytes;
 }
 
 static void make_vector(const hand_case *c, tmaring_vector *v, const guarded *g)
@@ -178,12 +250,13 @@ static void make_tensors(hand_case *c, const tmaring__program *program)
   a->vector_count = program->vector_count;
   a->row_scalar_count = program->row_scalar_count;
   a->row_output_count = program->row_output_count;
-  make_stream(c, &a->input[0], &c->in, 0);
-  if (program->output_count) make_stream(c, &a->output[0], out, c->spec.staged == 2);
+  make_input(c);
+  if (program->output_count) make_output(c, out);
   for (int i = 0; i < program->vector_count; ++i) make_vector(c, &a->vector[i], &c->vector_data[i]);
   if (program->row_scalar_count) make_vector(c, &a->row_scalar[0], &c->column_data);
   if (program->row_output_count) make_vector(c, &a->row_output[0], &c->out);
-  tmaring_smem_layout(&a->smem, a->stages, a->input[0].slot_bytes * (c->spec.staged == 2 ? 2 : 1), 0, 0,
+  const int apart = c->code.staged && (a->output[0].slot > 0 || a->input[0].slot_bytes == 0);
+  tmaring_smem_layout(&a->smem, a->stages, a->input[0].slot_bytes + (apart ? a->output[0].slot_bytes : 0), 0, 0,
                       c->code.group ? (uint32_t)c->spec.warps : 0);
 }
 
@@ -224,7 +297,7 @@ tmaring_status hand_run(hand_case *c, tmaring__fault_note *fault)
   const guarded *all[] = {&c->in, &c->out, &c->vector_data[0], &c->vector_data[1], &c->column_data};
   tmaring_status status;
   for (int i = 0; i < 5; ++i) cr_assert(!all[i]->place || guarded_upload(all[i]));
-  status = tmaring__cpu_run(&c->args, NULL, &c->code, tmaring__formula_program(c->formula), c->spec.seed, fault);
+  status = tmaring__cpu_run(&c->args, &c->boxes, &c->code, tmaring__formula_program(c->formula), c->spec.seed, fault);
   cr_assert(guarded_download(&c->in) && (!c->out.place || guarded_download(&c->out)));
   return status;
 }

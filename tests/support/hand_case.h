@@ -33,11 +33,16 @@ typedef struct hand_spec {
   int32_t exact_global; /* 1: the output is the input itself */
   uint64_t seed;        /* TMARING__LAZY or random */
   data_kind data;
+  int32_t path;        /* tmaring_load_path of the input. DIRECT: results in place are staged apart */
+  int32_t tiled_store; /* 1: results that are staged go by tensor maps, in place if the input comes so */
+  int32_t together;    /* TILE: 1: boxes of a fill's rows, where one box has a row; 0: each row has its own */
+  int32_t box_cols;    /* elements of a box that has a part of a row, whole 128 bytes; 0: as many as can be */
 } hand_spec;
 
 typedef struct hand_case {
   hand_spec spec;
   tmaring_args args;
+  tmaring__boxes boxes;
   tmaring__code code;
   tmaring_formula *formula;
   guarded in, out; /* of HAND_ROW_SUM: out is [M] of one column */

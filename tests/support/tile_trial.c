@@ -266,8 +266,9 @@ static int judge_products(scene *s, double *a, double *b)
         sum += a[l] * b[j * k + l];
         terms += fabs(a[l] * b[j * k + l]);
       }
-      const double got = number_read(s->trial->output, guarded_row_after(&s->memory[2], i) +
-                                                           (size_t)j * tmaring_dtype_bytes((tmaring_i32)s->trial->output));
+      const double got =
+          number_read(s->trial->output, guarded_row_after(&s->memory[2], i) +
+                                            (size_t)j * tmaring_dtype_bytes((tmaring_i32)s->trial->output));
       const double most = PRODUCT_ULPS * ldexp(terms, -24) + number_half_ulp(s->trial->output, sum) * 1.01;
       s->result->worst = fmax(s->result->worst, fabs(got - sum) / most);
       if (!(fabs(got - sum) <= most)) return wrong(s, "another product", i, j);

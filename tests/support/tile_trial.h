@@ -8,8 +8,8 @@
 
 typedef struct tile_trial {
   tmaring_tile_op op;
-  tmaring_dtype dtype, output; /* of the inputs; of matmul's c */
-  int32_t rank;                /* copy */
+  tmaring_dtype dtype, output;    /* of the inputs; of matmul's c */
+  int32_t rank;                   /* copy */
   int64_t dims[TMARING_MAX_RANK]; /* copy, transpose: of x, innermost first; matmul: n, m, k */
   size_t gap;                     /* bytes between rows beyond what makes them multiples of 16 */
   int broadcast;                  /* matmul: a is [m, k, 1], b is [1, k, n] */

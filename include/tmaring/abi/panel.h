@@ -15,13 +15,7 @@ TMARING_FN void tmaring_panel_origin(const tmaring_panel *p, const tmaring_grid 
   tmaring_grid_place place;
   tmaring_grid_place_of(g, fill, &place);
   for (int d = 0; d < TMARING_MAX_RANK; ++d) {
-    const tmaring_i32 follows = p->follows[d];
-    tmaring_i32 number = 0;
-    if (follows == TMARING_TILE_STEP) number = place.step;
-    for (int digit = 0; digit < TMARING_MAX_RANK; ++digit) { /* no indexing at run time: digits stay in registers */
-      if (follows == TMARING_TILE_GRID + digit) number = place.digit[digit];
-    }
-    origin->at[d] = number * p->box[d]; /* the planner keeps this below 2^31 */
+    origin->at[d] = tmaring_grid_number(&place, p->follows[d]) * p->box[d]; /* the planner keeps this below 2^31 */
   }
 }
 

@@ -70,6 +70,17 @@ TMARING_FN void tmaring_grid_place_of(const tmaring_grid *g, const tmaring_fill 
   }
 }
 
+/* The number of the place that a coordinate follows, STEP or GRID + digit. No index at run time: digits stay in
+ * registers. */
+TMARING_FN tmaring_i32 tmaring_grid_number(const tmaring_grid_place *place, tmaring_i32 follows)
+{
+  tmaring_i32 number = follows == TMARING_TILE_STEP ? place->step : 0;
+  for (int digit = 0; digit < TMARING_MAX_RANK; ++digit) {
+    if (follows == TMARING_TILE_GRID + digit) number = place->digit[digit];
+  }
+  return number;
+}
+
 /* Copies that a fill takes. A chunk may reach past the last row: such a fill has no rows and no copies. */
 TMARING_FN tmaring_i32 tmaring_tile_copies(const tmaring_tile *t, const tmaring_fill *fill)
 {
@@ -101,8 +112,7 @@ TMARING_FN void tmaring_tile_coordinates(const tmaring_tile *t, const tmaring_gr
     coordinate[d] = 0;
     if (follows == TMARING_TILE_ROW) coordinate[d] = (tmaring_i32)fill->row + row;
     if (follows == TMARING_TILE_COLUMN) coordinate[d] = fill->col >> t->scale[d];
-    if (grid && follows == TMARING_TILE_STEP) coordinate[d] = place.step * t->scale[d];
-    if (grid && follows >= TMARING_TILE_GRID) coordinate[d] = place.digit[follows - TMARING_TILE_GRID] * t->scale[d];
+    if (grid && follows >= TMARING_TILE_STEP) coordinate[d] = tmaring_grid_number(&place, follows) * t->scale[d];
   }
   coordinate[0] += box % t->along * t->box_step[0];
   coordinate[1] += box / t->along * t->box_step[1];

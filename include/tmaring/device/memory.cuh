@@ -5,6 +5,14 @@
 
 #include "number.cuh"
 
+/* Elements and vectors of one row of a fill, and columns: 32 bits, as everything inside a tile. TMARING_INDEX_64 widens
+ * it, to measure what that would cost (scripts/index_width_report.sh). */
+#if defined(TMARING_INDEX_64)
+typedef tmaring_i64 tmaring_index;
+#else
+typedef tmaring_i32 tmaring_index;
+#endif
+
 /* ---- words ---- */
 
 /* Shared memory is accessed through pointers into tmaring_shared. Global memory goes by explicit instructions: a
@@ -184,7 +192,7 @@ static __device__ __forceinline__ bool tmaring_load_inside(T *v, const unsigned 
 /* Elements [c, c + V) of a row of n elements; those outside are 0. With WHOLE the caller knows that all lie inside and
  * are aligned. */
 template <int DTYPE, int V, bool WHOLE, tmaring_space SPACE, class T>
-static __device__ __forceinline__ void tmaring_load(T *v, const unsigned char *row, int c, int n)
+static __device__ __forceinline__ void tmaring_load(T *v, const unsigned char *row, tmaring_index c, tmaring_index n)
 {
   const unsigned char *p = row + (tmaring_i64)c * tmaring_bytes<DTYPE>();
   if constexpr (WHOLE) {
@@ -199,7 +207,8 @@ static __device__ __forceinline__ void tmaring_load(T *v, const unsigned char *r
 
 /* The same of a row of pairs: first and second of each. */
 template <int DTYPE, int V, bool WHOLE, tmaring_space SPACE, class T>
-static __device__ __forceinline__ void tmaring_load_pairs(T *even, T *odd, const unsigned char *row, int c, int n)
+static __device__ __forceinline__ void tmaring_load_pairs(T *even, T *odd, const unsigned char *row, tmaring_index c,
+                                                          tmaring_index n)
 {
   constexpr int bytes = tmaring_bytes<DTYPE>();
   const unsigned char *p = row + (tmaring_i64)c * 2 * bytes;
@@ -216,7 +225,7 @@ static __device__ __forceinline__ void tmaring_load_pairs(T *even, T *odd, const
 }
 
 template <int DTYPE, int V, bool WHOLE, tmaring_space SPACE, class T>
-static __device__ __forceinline__ void tmaring_store(unsigned char *row, const T *v, int c, int n)
+static __device__ __forceinline__ void tmaring_store(unsigned char *row, const T *v, tmaring_index c, tmaring_index n)
 {
   unsigned char *p = row + (tmaring_i64)c * tmaring_bytes<DTYPE>();
   tmaring_u32 w[tmaring_words<DTYPE, V>()];

@@ -144,8 +144,10 @@ template <class P> struct tmaring_fragments_16 {
     tmaring_mma_16<P::kIn>(d, a.r, b.r + 2 * half);
   }
 };
-template <class P> struct tmaring_fragments<P, TMARING_F16> : tmaring_fragments_16<P> {};
-template <class P> struct tmaring_fragments<P, TMARING_BF16> : tmaring_fragments_16<P> {};
+template <class P> struct tmaring_fragments<P, TMARING_F16> : tmaring_fragments_16<P> {
+};
+template <class P> struct tmaring_fragments<P, TMARING_BF16> : tmaring_fragments_16<P> {
+};
 
 /* ---- the class ---- */
 
@@ -202,8 +204,8 @@ template <class P> struct tmaring_tile_matmul : tmaring_tile_class<P> {
                                              const float *value)
   {
     constexpr int bytes = tmaring_bytes<P::kOut>();
-    unsigned char *to = reinterpret_cast<unsigned char *>(
-        e->view.output[0].base + (tmaring_u64)(row * c->stride[1]) + (tmaring_u64)(column * bytes));
+    unsigned char *to = reinterpret_cast<unsigned char *>(e->view.output[0].base + (tmaring_u64)(row * c->stride[1]) +
+                                                          (tmaring_u64)(column * bytes));
     if (row >= c->dims[1] || column >= c->dims[0]) return;
     const bool both = column + 1 < c->dims[0];
     if (P::kPairs && both) {

@@ -9,11 +9,11 @@
 
 /* A thread's share of one row of a fill (or of a whole flat fill). */
 struct tmaring_span {
-  tmaring_i32 row;                /* row within the fill */
-  bool active;                    /* false: there is no such row; the span is empty */
-  tmaring_i32 phase;              /* element phase of the frame */
-  tmaring_i32 n;                  /* elements of the row in this fill; 0 where there is no such row */
-  tmaring_i32 start, end, stride; /* vectors */
+  tmaring_i32 row;                  /* row within the fill */
+  bool active;                      /* false: there is no such row; the span is empty */
+  tmaring_index phase;              /* element phase of the frame */
+  tmaring_index n;                  /* elements of the row in this fill; 0 where there is no such row */
+  tmaring_index start, end, stride; /* vectors */
 };
 
 /* Where a loop over a row finds its tensors: the streams' rows of this fill, and values per group of columns. A kernel
@@ -59,7 +59,7 @@ static __device__ __forceinline__ unsigned char *tmaring_row_global(const tmarin
 /* Which vectors of a row a loop may take whole, without looking at every element: [begin, whole) lie inside the row and
  * are aligned in every tensor. The loop ends at `end`. */
 struct tmaring_reach {
-  tmaring_i32 begin, whole, end;
+  tmaring_index begin, whole, end;
 };
 
 /* `aligned`: every tensor of the loop is aligned at the frame's vectors. */
@@ -67,7 +67,7 @@ template <int V> static __device__ __forceinline__ tmaring_reach tmaring_row_rea
 {
   tmaring_reach r;
   r.begin = s.phase > 0 ? 1 : 0;
-  r.whole = aligned ? (tmaring_i32)tmaring_min_i64(s.end, (s.phase + s.n) / V) : 0;
+  r.whole = aligned ? (tmaring_index)tmaring_min_i64(s.end, (s.phase + s.n) / V) : 0;
   r.end = s.end;
   return r;
 }
@@ -138,7 +138,7 @@ enum tmaring_vector_home { TMARING_HOME_SHARED, TMARING_HOME_GLOBAL, TMARING_HOM
 /* V values of [N] input k from column `col` (which may lie outside [0, N): then 0). WHOLE: all lie inside, and are
  * aligned. */
 template <int DTYPE, int V, bool WHOLE, tmaring_vector_home HOME, class T, class E>
-static __device__ __forceinline__ void tmaring_load_vector(E *e, T *v, int k, int col)
+static __device__ __forceinline__ void tmaring_load_vector(E *e, T *v, int k, tmaring_index col)
 {
   const tmaring_vector *vector = &e->args->vector[k];
   const bool global = HOME == TMARING_HOME_GLOBAL || (HOME == TMARING_HOME_ASK && vector->smem == TMARING_NOT_STAGED);

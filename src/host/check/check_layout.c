@@ -227,8 +227,10 @@ static tmaring_status check_apart(const tmaring_args *a, const tmaring__code *co
                                   const char *what, int32_t index)
 {
   const int64_t row = (int64_t)tmaring_walk_fill_cols(&a->walk) * s->elem_bytes;
-  const int tiled = s->path == TMARING_LOAD_TILE; /* rows then begin at multiples of 16, and so do tiled outputs' */
-  const int64_t due = (int64_t)tmaring_run_slot_row((tmaring_u32)row, code->aligned || tiled);
+  const int32_t cols = tmaring_walk_fill_cols(&a->walk);
+  const uint64_t piece = cols < a->walk.cols ? (uint64_t)row : 0;
+  const int placed = (s->base | (uint64_t)s->pitch | (uint64_t)s->group_pitch | piece) % TMARING_BULK == 0;
+  const int64_t due = (int64_t)tmaring_run_slot_row((tmaring_u32)row, code->aligned || placed);
   if (s->slot_row % TMARING_BULK != 0 || s->slot_row < due ||
       (int64_t)s->slot_row * a->walk.tile_rows > s->slot_bytes) {
     REFUSE("%s %d: got %u bytes per row in a slot of %u, needs a multiple of 16 from %lld on, for %d rows", what, index,

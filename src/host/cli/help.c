@@ -34,6 +34,7 @@ static const page pages[] = {
      "Needs no GPU and no driver.\n",
      "  tmaring plan 'y = x + x' --shape 8191,256 --explain\n"
      "  tmaring plan 'y = x + x' --shape 8191,256 --order split --policy wrap --stages 4 --sms 78 --json\n"
+     "  tmaring plan 'y = a + b' --shape 4096,4096 --load tile --load b=async --store tile\n"
      "  tmaring plan 'y = x * w[N]' --shape 4096,769 --type bf16 --tensor x=bf16,pitch=1024,align=2\n"},
     {TMARING__FOR_CHECK, "check FORMULA --shape M,N [options]",
      "Proves the plan for M rows: bounds, alignment, each row stored exactly once, arrival and byte counts, and\n"

@@ -181,7 +181,8 @@ static void emit_counted_loop(const tmaring__emitter *m, const tmaring__loop *lo
         "        }\n      }\n",
         head, pass, head, pass);
   } else {
-    ADD("%s        const int i = s.start + k * s.stride;\n        if (i >= reach.begin && i < reach.whole) {\n"
+    ADD("%s        const tmaring_index i = s.start + k * s.stride;\n        if (i >= reach.begin && i < reach.whole) "
+        "{\n"
         "          step%d<true>(e, fill, s, at, i, k);\n        } else if (i < reach.end) {\n"
         "          step%d<false>(e, fill, s, at, i, k);\n        }\n      }\n",
         head, pass, pass);
@@ -201,7 +202,7 @@ static void emit_loop(const tmaring__emitter *m, const tmaring__loop *loop)
     emit_counted_loop(m, loop, plain);
     return;
   }
-  ADD("      int i = s.start;\n");
+  ADD("      tmaring_index i = s.start;\n");
   if (plain) {
     emit_steps(m, loop, "      ", "s.end");
   } else {

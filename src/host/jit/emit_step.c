@@ -272,8 +272,8 @@ void tmaring__emit_step(const tmaring__emitter *m, const tmaring__loop *loop)
   const step t = {m, loop, tmaring__is_output_pass(m->program, loop->pass)};
   ADD("\n  /* One vector of pass %d. */\n  template <bool WHOLE, class E>\n"
       "  __device__ __forceinline__ void step%d(E *e, const tmaring_fill *fill, const tmaring_span &s,\n"
-      "                                        const tmaring_places &at, int i%s)\n  {\n"
-      "    const int c = i * kVec - s.phase;\n",
+      "                                        const tmaring_places &at, tmaring_index i%s)\n  {\n"
+      "    const tmaring_index c = i * kVec - s.phase;\n",
       (int)loop->pass, (int)loop->pass, tmaring__loop_holds(m->spec, loop) ? ", int k" : "");
   emit_loads(&t);
   for (int32_t segment = 0; segment < loop->segments; ++segment) emit_segment(&t, segment);

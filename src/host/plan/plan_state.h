@@ -36,11 +36,11 @@ typedef struct tmaring__code {
 
 /* What a tile program computes, for the cpu backend; the cuda backend has it from the plan's source. */
 typedef struct tmaring__tile_work {
-  int32_t op;                       /* tmaring_tile_op */
-  const tmaring__program *program;  /* what a ring must know: its passes, and that matmul's sums last for a tile */
-  int32_t staged;                   /* results are stored from shared memory */
-  int32_t masked;                   /* matmul: what lies past k is not zero in the slots */
-  int32_t warps[2];                 /* matmul: consumer warps side by side along m, along n */
+  int32_t op;                        /* tmaring_tile_op */
+  const tmaring__program *program;   /* what a ring must know: its passes, and that matmul's sums last for a tile */
+  int32_t staged;                    /* results are stored from shared memory */
+  int32_t masked;                    /* matmul: what lies past k is not zero in the slots */
+  int32_t warps[2];                  /* matmul: consumer warps side by side along m, along n */
   int32_t dtype[TMARING_MAX_PANELS]; /* inputs, then the output */
 } tmaring__tile_work;
 

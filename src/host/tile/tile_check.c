@@ -13,7 +13,8 @@
 
 /* ---- layout ---- */
 
-static tmaring_status check_slot(const tmaring_args *a, const tmaring_stream *s, const tmaring_panel *p, const char *name)
+static tmaring_status check_slot(const tmaring_args *a, const tmaring_stream *s, const tmaring_panel *p,
+                                 const char *name)
 {
   const uint32_t row = (uint32_t)p->box[0] * p->elem_bytes, unit = p->layout.swizzle ? 1024 : 128;
   const uint32_t last = tmaring_layout_offset(&p->layout, tmaring_panel_rows(p) - 1, row - p->elem_bytes);
@@ -81,7 +82,8 @@ static tmaring_status mark(const tmaring_panel *y, const tmaring_origin *origin,
       place *= y->dims[d];
     }
     for (int32_t i = 0; inside && i < y->box[0] && origin->at[0] + i < y->dims[0]; ++i) {
-      if (seen[at + i]) REFUSE("tile %lld: element %lld of the output is stored twice", (long long)tile, (long long)(at + i));
+      if (seen[at + i])
+        REFUSE("tile %lld: element %lld of the output is stored twice", (long long)tile, (long long)(at + i));
       seen[at + i] = 1;
     }
   }
@@ -137,7 +139,8 @@ static tmaring_status check_output(const tmaring_tile_plan *plan, const tmaring_
   if (elements > MAX_MARKED) return TMARING_OK;
   unsigned char *seen = calloc((size_t)elements, 1);
   if (!seen)
-    return tmaring__fail(TMARING_ERROR_MEMORY, "check: got no memory for %lld elements; free some", (long long)elements);
+    return tmaring__fail(TMARING_ERROR_MEMORY, "check: got no memory for %lld elements; free some",
+                         (long long)elements);
   const tmaring_status status = mark_all(plan, a, b, seen);
   free(seen);
   return status;

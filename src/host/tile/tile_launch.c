@@ -19,7 +19,8 @@ void tmaring__tile_place(const tmaring_tile_plan *plan, int32_t t, uint64_t addr
   boxes->map[output ? TMARING_TILED_OUTPUTS : t].address = address;
 }
 
-tmaring_status tmaring_tile_prepare(tmaring_tile_kernel **kernel, const tmaring_tile_plan *plan, tmaring_backend backend)
+tmaring_status tmaring_tile_prepare(tmaring_tile_kernel **kernel, const tmaring_tile_plan *plan,
+                                    tmaring_backend backend)
 {
   TMARING__NEED(kernel);
   *kernel = NULL;
@@ -96,8 +97,8 @@ static tmaring_status enter_workspace(void *workspace, tmaring_args *args)
   return TMARING_OK;
 }
 
-tmaring_status tmaring_tile_launch(const tmaring_tile_kernel *kernel, void *const *data, void *workspace, uint32_t flags,
-                                   struct CUstream_st *stream)
+tmaring_status tmaring_tile_launch(const tmaring_tile_kernel *kernel, void *const *data, void *workspace,
+                                   uint32_t flags, struct CUstream_st *stream)
 {
   TMARING__NEED(kernel);
   TMARING__NEED(data);

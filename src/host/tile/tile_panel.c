@@ -48,8 +48,9 @@ static void copy_box(tmaring__tile_draft *w)
 static void square_box(tmaring__tile_draft *w)
 {
   const int32_t side = w->op == TMARING_TILE_MATMUL ? MATMUL_SIDE
-                       : elem_bytes(w, 0) == 1      ? 2 * TRANSPOSE_SIDE
-                                               : (int32_t)tmaring_min_i64(TRANSPOSE_SIDE, TRANSPOSE_ROW_BYTES / elem_bytes(w, 0));
+                       : elem_bytes(w, 0) == 1
+                           ? 2 * TRANSPOSE_SIDE
+                           : (int32_t)tmaring_min_i64(TRANSPOSE_SIDE, TRANSPOSE_ROW_BYTES / elem_bytes(w, 0));
   const int32_t sides = w->op == TMARING_TILE_MATMUL ? 3 : 2;
   for (int32_t d = 0; d < sides; ++d) w->box[d] = asked_or(w->options.box[d], side);
 }
@@ -60,8 +61,10 @@ static tmaring_status check_product_box(const tmaring__tile_draft *w)
   const int32_t least[3] = {16, 16, elem_bytes(w, 0) == 4 ? 8 : 16};
   for (int32_t d = 0; d < 3; ++d) {
     if (w->box[d] % least[d] == 0) continue;
-    return tmaring__fail(TMARING_ERROR_UNSUPPORTED, "box[%d]: got %d for %s, needs a multiple of %d: what one product of "
-                         "the tensor cores takes", d, w->box[d], side[d], least[d]);
+    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
+                         "box[%d]: got %d for %s, needs a multiple of %d: what one product of "
+                         "the tensor cores takes",
+                         d, w->box[d], side[d], least[d]);
   }
   return TMARING_OK;
 }
@@ -85,7 +88,8 @@ static tmaring_status check_bytes(const tmaring__tile_draft *w)
   if (w->op == TMARING_TILE_MATMUL) bytes *= n * m + m * k + k * n;
   for (int32_t d = 0; d < TMARING_MAX_RANK && w->op != TMARING_TILE_MATMUL; ++d) bytes *= w->box[d];
   if (bytes < 1048576.0) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_CAPACITY, "box: makes %.0f bytes, needs fewer than 2^20; use a smaller one", bytes);
+  return tmaring__fail(TMARING_ERROR_CAPACITY, "box: makes %.0f bytes, needs fewer than 2^20; use a smaller one",
+                       bytes);
 }
 
 /* ---- panels ---- */
@@ -164,11 +168,12 @@ static int32_t decide_swizzle(tmaring__tile_draft *w, int32_t t)
   const int copies = w->op == TMARING_TILE_COPY;
   if (w->load == TMARING_LOAD_BULK || (copies && w->store == TMARING_STORE_BULK)) {
     if (asked != TMARING_AUTO && asked != TMARING_SWIZZLE_NONE)
-      tmaring__note_add(w->notes, "%s: swizzle %d -> 0: bulk copies move rows as they are", tmaring__tile_name(w->op, t),
-                        asked);
+      tmaring__note_add(w->notes, "%s: swizzle %d -> 0: bulk copies move rows as they are",
+                        tmaring__tile_name(w->op, t), asked);
     return TMARING_SWIZZLE_NONE;
   }
-  if (asked == TMARING_AUTO) return copies ? TMARING_SWIZZLE_NONE : fitting_swizzle((uint32_t)row, TMARING_SWIZZLE_128B);
+  if (asked == TMARING_AUTO)
+    return copies ? TMARING_SWIZZLE_NONE : fitting_swizzle((uint32_t)row, TMARING_SWIZZLE_128B);
   if (copies && w->store == TMARING_STORE_TILE && row <= (int32_t)tmaring__swizzle_span(asked)) return asked;
   const int32_t fits = fitting_swizzle((uint32_t)row, asked);
   if (fits != asked)
@@ -184,8 +189,8 @@ static void enter_layout(tmaring__tile_draft *w, int32_t t, int32_t swizzle, uin
   p->layout.swizzle = swizzle;
   p->layout.span_bytes = swizzle && span < row ? span : row;
   p->layout.row_bytes = swizzle ? span : row + gap;
-  p->layout.box_pitch = (uint32_t)tmaring_round_up((uint64_t)tmaring_panel_rows(p) * p->layout.row_bytes,
-                                                   swizzle ? 1024 : 128);
+  p->layout.box_pitch =
+      (uint32_t)tmaring_round_up((uint64_t)tmaring_panel_rows(p) * p->layout.row_bytes, swizzle ? 1024 : 128);
 }
 
 /* ---- maps ---- */

@@ -57,6 +57,7 @@ static tmaring_status decide_block(tmaring__tile_draft *w)
   facts.program = w->work.program;
   facts.work = TUNING_HEAVY_WORK;
   decision.cluster = 1;
+  decision.cta.squads = 1;
   decide_roles(&decision.cta, &w->options, w->notes);
   tmaring__tile_options_common(&common, &w->options);
   if (common.consumers[0] == TMARING_AUTO && common.consumers[1] == TMARING_AUTO && common.consumers[2] == TMARING_AUTO)
@@ -194,16 +195,18 @@ static tmaring_status decide_stages(tmaring__tile_draft *w)
   lay_out(&w->args.smem, stages, stage_bytes);
   w->args.stages = stages;
   if (fits(w, stages, stage_bytes)) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_CAPACITY,
-                       "stages: %u of %u bytes need %u bytes of shared memory, a CTA may have %lld; use fewer stages or "
-                       "a smaller box",
-                       stages, stage_bytes, w->args.smem.total, (long long)budget(w));
+  return tmaring__fail(
+      TMARING_ERROR_CAPACITY,
+      "stages: %u of %u bytes need %u bytes of shared memory, a CTA may have %lld; use fewer stages or "
+      "a smaller box",
+      stages, stage_bytes, w->args.smem.total, (long long)budget(w));
 }
 
 static void decide_distance(tmaring__tile_draft *w)
 {
   const int32_t stages = (int32_t)w->args.stages, p = w->options.prefetch;
-  const int lags = w->code.staged && w->code.mode == TMARING_MODE_PIPELINED && stages >= 2; /* its last store still reads */
+  const int lags =
+      w->code.staged && w->code.mode == TMARING_MODE_PIPELINED && stages >= 2; /* its last store still reads */
   w->args.distance = (uint32_t)(p != TMARING_AUTO ? tmaring_ring_distance(p, stages) : stages - 1 - lags);
   w->args.store_lag = tmaring_ring_store_lag(w->args.stages, w->args.distance, 1);
 }
@@ -211,8 +214,9 @@ static void decide_distance(tmaring__tile_draft *w)
 static tmaring_status check_distance(const tmaring__tile_draft *w)
 {
   if (w->args.distance < w->args.stages) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_ARGUMENT, "prefetch: got %d, needs %d .. %d with %u stages; a negative p means "
-                                               "stages + p",
+  return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                       "prefetch: got %d, needs %d .. %d with %u stages; a negative p means "
+                       "stages + p",
                        w->options.prefetch, -(int32_t)w->args.stages, (int32_t)w->args.stages - 1, w->args.stages);
 }
 
@@ -240,8 +244,8 @@ static void decide_order(tmaring_walk *walk, const tmaring__tile_draft *w)
 {
   const int tickets = bytes_moved(w) >= TUNING_TICKET_BYTES;
   walk->policy = asked_or(w->options.policy, TMARING_POLICY_EXACT);
-  walk->order = asked_or(w->options.order, tickets && walk->policy == TMARING_POLICY_EXACT ? TMARING_ORDER_TICKET
-                                                                                         : TMARING_ORDER_CYCLIC);
+  walk->order = asked_or(w->options.order,
+                         tickets && walk->policy == TMARING_POLICY_EXACT ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC);
   if (walk->order != TMARING_ORDER_TICKET || walk->policy == TMARING_POLICY_EXACT) return;
   tmaring__note_add(w->notes, "policy %s -> exact: tickets have no surplus", tmaring__policy_name(walk->policy));
   walk->policy = TMARING_POLICY_EXACT;

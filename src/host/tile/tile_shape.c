@@ -184,8 +184,7 @@ static int find_pair(tmaring_tile_tensor *to, const tmaring_tile_tensor *from, i
 {
   for (int32_t i = 0; i < from->rank; ++i) {
     for (int32_t o = i + 1; o < from->rank; ++o) {
-      if ((inner == 0 || from->dims[i] == inner) && (outer == 0 || from->dims[o] == outer) &&
-          squeeze(to, from, i, o))
+      if ((inner == 0 || from->dims[i] == inner) && (outer == 0 || from->dims[o] == outer) && squeeze(to, from, i, o))
         return 1;
     }
   }
@@ -235,8 +234,9 @@ static tmaring_status no_element_strides(const tmaring__tile_draft *w)
 {
   for (int32_t d = 0; d < TMARING_MAX_RANK; ++d) {
     if (element_stride(w, d) == 1) continue;
-    return tmaring__fail(TMARING_ERROR_UNSUPPORTED, "element_strides[%d]: got %d, needs 1: copies alone leave elements out",
-                         d, element_stride(w, d));
+    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
+                         "element_strides[%d]: got %d, needs 1: copies alone leave elements out", d,
+                         element_stride(w, d));
   }
   return TMARING_OK;
 }

@@ -59,8 +59,7 @@ static void add_product(tmaring__text *out, const tmaring__tile_draft *w)
 static void add_constants(tmaring__text *out, const tmaring__tile_draft *w)
 {
   ADD("struct tmaring_program {\n  static constexpr int kInputs = %d;\n", w->output);
-  ADD("  static constexpr int kLoad = %s;\n",
-      w->load == TMARING_LOAD_TILE ? "TMARING_LOAD_TILE" : "TMARING_LOAD_BULK");
+  ADD("  static constexpr int kLoad = %s;\n", w->load == TMARING_LOAD_TILE ? "TMARING_LOAD_TILE" : "TMARING_LOAD_BULK");
   ADD("  static constexpr bool kStaged = %d, kTiledStore = %d, kEdges = %d, kDebug = %d;\n", w->code.staged,
       w->code.tiled_store, !w->code.aligned, w->code.debug);
   if (w->op == TMARING_TILE_COPY) {
@@ -68,8 +67,7 @@ static void add_constants(tmaring__text *out, const tmaring__tile_draft *w)
     return;
   }
   ADD("  static constexpr int kElement = %u;\n", w->boxes.panel[0].elem_bytes);
-  if (w->op == TMARING_TILE_TRANSPOSE)
-    ADD("  static constexpr int kSide0 = %d, kSide1 = %d;\n", w->box[0], w->box[1]);
+  if (w->op == TMARING_TILE_TRANSPOSE) ADD("  static constexpr int kSide0 = %d, kSide1 = %d;\n", w->box[0], w->box[1]);
   if (w->op == TMARING_TILE_MATMUL) add_product(out, w);
   add_layouts(out, w);
   ADD("};\n\n");

@@ -32,8 +32,7 @@ static tmaring_status cpu_launch(void *state, const tmaring_plan *plan, tmaring_
   (void)state;
   (void)flags; /* nothing else runs at the same time */
   (void)stream;
-  const tmaring__program *program =
-      plan->formula ? tmaring__formula_program(plan->formula) : boxes->work->program;
+  const tmaring__program *program = plan->formula ? tmaring__formula_program(plan->formula) : boxes->work->program;
   return tmaring__cpu_run(args, boxes, &plan->code, program, TMARING__LAZY, NULL);
 }
 
