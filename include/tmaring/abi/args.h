@@ -35,7 +35,8 @@ TMARING_FN tmaring_u64 tmaring_vector_address(const tmaring_vector *v, tmaring_i
  *     8 S       empty barriers  8 * S
  *     16 S      tickets         8 * S     tile number handed from the producer to the consumers
  *     scratch   partial results 2 * TMARING_MAX_REDUCTIONS * consumer warps * 8   (cross-warp scopes only)
- *     vectors   [N] inputs that are kept in shared memory, each from a multiple of 16
+ *     vectors   [N] inputs that are kept in shared memory, each from a multiple of 16; by multicast after a barrier and
+ *               8 bytes of nothing
  *     columns   accumulators of column reductions, [squads][seats][column outputs][N rounded up to 8]; only where they
  *               fit
  *     stages    S * stage_bytes, from a multiple of 128: per stage a slot per input, then a slot per output that is
@@ -44,6 +45,7 @@ typedef struct tmaring_smem {
   tmaring_u32 full, empty, tickets, scratch, vectors, columns, stages;
   tmaring_u32 stage_bytes;
   tmaring_u32 total;
+  tmaring_u32 vector_full; /* vectors by multicast: their barrier, the first 8 of 16 bytes in front of them */
 } tmaring_smem;
 
 TMARING_FN void tmaring_smem_layout(tmaring_smem *m, tmaring_u32 stages, tmaring_u32 stage_bytes,
@@ -58,6 +60,7 @@ TMARING_FN void tmaring_smem_layout(tmaring_smem *m, tmaring_u32 stages, tmaring
   m->stages = (tmaring_u32)tmaring_round_up(m->columns + column_bytes, 128);
   m->stage_bytes = stage_bytes;
   m->total = m->stages + stages * stage_bytes;
+  m->vector_full = m->vectors;
 }
 
 /* Left by a debug kernel whose bounded wait ran out. Lies in host-visible memory and survives the trap. */
@@ -99,6 +102,7 @@ typedef struct tmaring_args {
   tmaring_vector group_input[TMARING_MAX_VECTORS];   /* [M,N/k] inputs */
   tmaring_vector group_output[TMARING_MAX_VECTORS];  /* [M,N/k] outputs */
   tmaring_vector column_output[TMARING_MAX_VECTORS]; /* [N] outputs */
+  tmaring_i32 multicast; /* CTAs of a cluster that get the [N] inputs together; 0, 1: each for itself */
 } tmaring_args;
 
 /* 1 where some input takes this path (tmaring_load_path). */

@@ -80,6 +80,13 @@ typedef struct tmaring_pipeline_frame {
   tmaring_feed_frame feed;
 } tmaring_pipeline_frame;
 
+/* Shares [N] inputs with a cluster. */
+typedef struct tmaring_vectors_frame {
+  tmaring_u32 pc;
+  tmaring_u32 sync;
+  tmaring_i32 vector;
+} tmaring_vectors_frame;
+
 /* Ends a ring. */
 typedef struct tmaring_end_frame {
   tmaring_u32 pc;
@@ -107,6 +114,32 @@ TMARING_FN void tmaring_feed_begin(tmaring_feed_frame *f, const tmaring_walk *w,
   f->ended = f->marks = 0;
   tmaring_trip_begin(&f->trip, w, worker);
   tmaring_cursor_init(&f->at);
+}
+
+/* ---- multicast ----
+ *
+ * CTAs of a cluster, each a worker with rows of its own, get their [N] inputs together: the CTA of rank r loads its share
+ * of the 16-byte units of every vector for all of them. A rest of less than 16 bytes each CTA loads itself. */
+
+/* Bytes of vector i that are whole units. */
+TMARING_FN tmaring_u32 tmaring_multicast_whole(const tmaring_args *a, tmaring_i32 i)
+{
+  return (tmaring_u32)a->walk.cols * tmaring_dtype_bytes(a->vector[i].dtype) / TMARING_BULK * TMARING_BULK;
+}
+
+/* Bytes that arrive in every CTA. */
+TMARING_FN tmaring_u32 tmaring_multicast_bytes(const tmaring_args *a)
+{
+  tmaring_u32 bytes = 0;
+  for (tmaring_i32 i = 0; i < a->vector_count; ++i) bytes += tmaring_multicast_whole(a, i);
+  return bytes;
+}
+
+/* First byte of the share of a rank; that of rank r + 1 is the end of r's. */
+TMARING_FN tmaring_u32 tmaring_multicast_share(const tmaring_args *a, tmaring_i32 i, tmaring_i32 rank)
+{
+  const tmaring_u32 units = tmaring_multicast_whole(a, i) / TMARING_BULK;
+  return units * (tmaring_u32)rank / (tmaring_u32)a->multicast * TMARING_BULK;
 }
 
 /* ---- squads ----

@@ -67,6 +67,11 @@
  *   ROLE_RELEASE_OTHERS(e, stage)                        the same, less the storer's arrival
  *   ROLE_RELEASE_STORER(e, stage)                        the storer's arrival
  *   ROLE_WARP_SYNC(e)  ROLE_GROUP_SYNC(f, e)  ROLE_CTA_SYNC(f, e)   barriers of a warp; of a unit; of the CTA
+ *   ROLE_RANK(e)  ROLE_IS_FEEDER(e)  ROLE_IS_CONSUMER(e) multicast: of the CTA; the thread that loads; a thread that reads
+ *   ROLE_VECTORS_EXPECT(e, bytes)                        arrives at the barrier of the vectors, expecting bytes
+ *   ROLE_VECTORS_LOAD(e, i, offset, bytes)               bytes of vector i to all CTAs of the cluster, completing there
+ *   ROLE_VECTORS_REST(e, i, offset, bytes)               ordinary loads of this CTA
+ *   ROLE_TRY_VECTORS ROLE_BLOCK_VECTORS(e)               until all of them are there
  *   ROLE_END_SYNC(f, e)                                  barrier of all roles of the CTA that have ended
  *   ROLE_FENCE_ALL(e)                                    as ROLE_FENCE, for global memory too
  *   ROLE_INVAL(e, stage)                                 the stage's two barriers are no barriers any more
@@ -508,6 +513,45 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
   if (ROLE_IS_CLUSTER(e)) { /* shared memory must outlive its last reader, who may be in another CTA */
     ROLE_CLUSTER_SYNC(f, e);
   }
+  ROLE_END(f);
+}
+
+/* [N] inputs by multicast, by every thread of every CTA of the cluster, those without rows too. A copy may come before
+ * this CTA expects it; it may not come before the CTA has its barrier, which the barrier of the cluster says. */
+ROLE_FN(tmaring_vectors_run)(ROLE_ENV *e, tmaring_vectors_frame *f)
+{
+  tmaring_u32 first, end, whole;
+  ROLE_BEGIN(f);
+  ROLE_CLUSTER_SYNC(f, e);
+  if (ROLE_IS_FEEDER(e)) {
+    for (f->vector = 0; f->vector < ROLE_ARGS(e)->vector_count; ++f->vector) {
+      ROLE_POINT(f);
+      whole = tmaring_multicast_whole(ROLE_ARGS(e), f->vector);
+      end = (tmaring_u32)ROLE_ARGS(e)->walk.cols * tmaring_dtype_bytes(ROLE_ARGS(e)->vector[f->vector].dtype);
+      ROLE_VECTORS_REST(e, f->vector, whole, end - whole);
+    }
+    ROLE_POINT(f);
+    ROLE_VECTORS_EXPECT(e, tmaring_multicast_bytes(ROLE_ARGS(e)));
+    for (f->vector = 0; f->vector < ROLE_ARGS(e)->vector_count; ++f->vector) {
+      ROLE_POINT(f);
+      first = tmaring_multicast_share(ROLE_ARGS(e), f->vector, ROLE_RANK(e));
+      end = tmaring_multicast_share(ROLE_ARGS(e), f->vector, ROLE_RANK(e) + 1);
+      if (end > first) {
+        ROLE_VECTORS_LOAD(e, f->vector, first, end - first);
+      }
+    }
+  }
+  if (ROLE_IS_CONSUMER(e)) {
+    ROLE_WAIT(f, ROLE_TRY_VECTORS(e), ROLE_BLOCK_VECTORS(e));
+  }
+  ROLE_END(f);
+}
+
+/* The end of a CTA of such a cluster: nothing that it loads, or that comes to it, is under way after this. */
+ROLE_FN(tmaring_vectors_leave_run)(ROLE_ENV *e, tmaring_vectors_frame *f)
+{
+  ROLE_BEGIN(f);
+  ROLE_CLUSTER_SYNC(f, e);
   ROLE_END(f);
 }
 

@@ -16,6 +16,7 @@
  *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
  *     static constexpr bool kTiledStore = false; // staged results go by tensor maps
  *     static constexpr bool kGrid = false;       // fills are places in a grid (tile.h), not rows
+ *     static constexpr bool kMulticast = false; // [N] inputs come by multicast
  *     static constexpr int kSquads = 2;        // squads of consumers (abi/cta.h); may be left out where there is one
  *     static __device__ void specialise(tmaring_args *a);  // enters what is constant for this kernel, so that it folds
  *     template <class E> __device__ void begin(E *e);      // once per consumer thread, before the first fill
@@ -42,6 +43,14 @@
 /* All dynamic shared memory; laid out as tmaring_smem says. */
 extern __shared__ __align__(128) unsigned char tmaring_shared[];
 
+/* K::kMulticast, or false. */
+template <class K, class = void> struct tmaring_multicast_of {
+  static constexpr bool value = false;
+};
+template <class K> struct tmaring_multicast_of<K, typename tmaring_void<decltype(K::kMulticast)>::type> {
+  static constexpr bool value = K::kMulticast;
+};
+
 /* K::kSquads, or 1. */
 template <class K, class = void> struct tmaring_squads_of {
   static constexpr int value = 1;
@@ -54,6 +63,7 @@ template <class K> struct tmaring_squads_of<K, decltype((void)K::kSquads)> {
 template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::second> {
   typedef K kernel_class;
   static constexpr int squads = tmaring_squads_of<K>::value;
+  static constexpr bool multicast = tmaring_multicast_of<K>::value;
   const tmaring_args *args; /* the kernel's parameter, for run-time indexes */
   tmaring_args view;        /* the same with K::specialise applied: constants fold, the rest stays in the parameter */
   tmaring_walk walk;        /* of the arguments, or cut anew from an M in device memory */
@@ -65,6 +75,7 @@ template <class K> struct tmaring_env : tmaring_env_tiles<tmaring_paths<K>::seco
   tmaring_u64 waits[2]; /* debug kernels: waits at full and at empty that have ended, each in the order of the fills */
   bool issuer;          /* pipelined: feeds the ring and stores; wide kernels: its whole warp */
   bool storer;          /* warp-specialized: stores for its unit */
+  bool feeder;          /* multicast: loads this CTA's share */
 
   __device__ __forceinline__ tmaring_u32 full(tmaring_u32 stage) const
   {
@@ -203,6 +214,23 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
                                64u * (tmaring_u32)tmaring_cta_squad_warps(&e->view.cta));
 }
 
+/* ---- [N] inputs by multicast ---- */
+
+template <class E>
+static __device__ __forceinline__ void tmaring_vectors_load(E *e, int i, tmaring_u32 offset, tmaring_u32 bytes)
+{
+  const tmaring_vector *v = &e->args->vector[i];
+  tmaring_bulk_load_multicast(e->smem + v->smem + offset, v->base + offset, bytes, e->smem + e->view.smem.vector_full,
+                              (tmaring_u16)((1u << e->view.multicast) - 1));
+}
+template <class E> static __device__ __forceinline__ void tmaring_vectors_wait(E *e)
+{
+  tmaring_u32 tries = 0;
+  while (!tmaring_mbarrier_try_wait(e->smem + e->view.smem.vector_full, 0)) {
+    if (E::kernel_class::kDebug && ++tries == TMARING_DEBUG_TRIES) tmaring_raise_fault(e, 0, 0, 0);
+  }
+}
+
 /* ---- binding ----------------------------------------------------------------------------------------------------- */
 
 #define ROLE_FN(name)             template <class TMARING_E> static __device__ __forceinline__ void name
@@ -273,12 +301,22 @@ template <class E> static __device__ __forceinline__ void tmaring_turn_pass(E *e
 #define ROLE_WARP_SYNC(e)                 __syncwarp()
 #define ROLE_GROUP_SYNC(f, e)                                                                                          \
   tmaring_named_barrier(1u + (tmaring_u32)(e)->cta_unit(), 32u * (tmaring_u32)(e)->view.scope.warps_per_row)
-#define ROLE_TURN_WAIT(f, e)                         tmaring_turn_wait(e)
-#define ROLE_TURN_PASS(e)                            tmaring_turn_pass(e)
-#define ROLE_CTA_SYNC(f, e)                          __syncthreads()
-#define ROLE_END_SYNC(f, e)                          __syncthreads()
-#define ROLE_FENCE_ALL(e)                            tmaring_fence_proxy_async_all()
-#define ROLE_INVAL(e, s)                             (tmaring_mbarrier_inval((e)->full(s)), tmaring_mbarrier_inval((e)->empty(s)))
+#define ROLE_TURN_WAIT(f, e)                   tmaring_turn_wait(e)
+#define ROLE_TURN_PASS(e)                      tmaring_turn_pass(e)
+#define ROLE_CTA_SYNC(f, e)                    __syncthreads()
+#define ROLE_END_SYNC(f, e)                    __syncthreads()
+#define ROLE_FENCE_ALL(e)                      tmaring_fence_proxy_async_all()
+#define ROLE_RANK(e)                           ((tmaring_i32)tmaring_cluster_rank())
+#define ROLE_IS_FEEDER(e)                      ((e)->feeder)
+#define ROLE_IS_CONSUMER(e)                    ((e)->role == TMARING_ROLE_CONSUMER)
+#define ROLE_VECTORS_EXPECT(e, bytes)          tmaring_mbarrier_arrive_expect_tx((e)->smem + (e)->view.smem.vector_full, bytes)
+#define ROLE_VECTORS_LOAD(e, i, offset, bytes) tmaring_vectors_load(e, i, offset, bytes)
+#define ROLE_VECTORS_REST(e, i, offset, bytes)                                                                         \
+  tmaring_copy_bytes(tmaring_shared + (e)->args->vector[i].smem + (offset),                                            \
+                     reinterpret_cast<const unsigned char *>((e)->args->vector[i].base) + (offset), bytes)
+#define ROLE_TRY_VECTORS(e)                          true
+#define ROLE_BLOCK_VECTORS(e)                        tmaring_vectors_wait(e)
+#define ROLE_INVAL(e, s)                             (e)->inval(s)
 #define ROLE_CLUSTER_SYNC(f, e)                      tmaring_cluster_sync()
 #define ROLE_TICKET_PUT(e, s, tile)                  TMARING_BY_ONE(e, *(e)->ticket(s) = (tile))
 #define ROLE_TICKET_GET(e, s, tile)                  (*(tile) = *(e)->ticket(s))
@@ -306,6 +344,8 @@ template <class TMARING_E> static __device__ __forceinline__ void tmaring_ring_i
     tmaring_mbarrier_init(e->full(s), tmaring_ring_full_count(ROLE_HAS_ASYNC(e)));
     tmaring_mbarrier_init(e->empty(s), releases);
   }
+  if (tmaring_multicast_of<typename TMARING_E::kernel_class>::value)
+    tmaring_mbarrier_init(e->smem + e->view.smem.vector_full, 1);
   tmaring_fence_mbarrier_init();
 }
 
@@ -348,6 +388,8 @@ static __device__ __forceinline__ void tmaring_env_init(tmaring_env<K> *e, const
   const bool leader = thread.role == TMARING_ROLE_CONSUMER && e->lane == 0;
   e->issuer = (leader || (tmaring_paths<K>::wide && thread.role == TMARING_ROLE_CONSUMER)) && e->warp == 0;
   e->storer = leader && e->seat.member == 0;
+  e->feeder =
+      e->lane == 0 && (thread.role == TMARING_ROLE_PRODUCER || (e->issuer && args->cta.mode == TMARING_MODE_PIPELINED));
 }
 
 /* Ends the start-up of a warp-specialized CTA. The producer has initialised the barriers and goes on at once: its first
@@ -389,13 +431,27 @@ template <class E> static __device__ __forceinline__ void tmaring_wait_for_input
   }
 }
 
+/* By every thread, idle ones too. */
+template <class E> static __device__ __forceinline__ void tmaring_share_vectors(E *e)
+{
+  if constexpr (E::multicast) {
+    tmaring_vectors_frame frame;
+    tmaring_vectors_run(e, &frame);
+  }
+}
+
 template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring_run_producer(E *e)
 {
   if (REGISTERS > 0) tmaring_registers_give<REGISTERS>();
-  if (e->role != TMARING_ROLE_PRODUCER) return;
+  if (e->role != TMARING_ROLE_PRODUCER) {
+    tmaring_share_vectors(e);
+    return;
+  }
   if (e->lane == 0) tmaring_ring_init(e);
   __syncwarp();
   tmaring_start_arrive(e);
+  if (E::multicast) tmaring_dependency_wait();
+  tmaring_share_vectors(e);
   if (!tmaring_paths<typename E::kernel_class>::wide && e->lane != 0) return;
   if (tmaring_elected(e)) tmaring_prefetch_maps(e);
   tmaring_wait_for_inputs(e);
@@ -408,6 +464,7 @@ template <int REGISTERS, class E> static __device__ __forceinline__ void tmaring
 {
   if (REGISTERS > 0) tmaring_registers_take<REGISTERS>();
   tmaring_wait_for_inputs(e);
+  tmaring_share_vectors(e);
   e->kernel->begin(e);
   tmaring_start_wait(e);
   tmaring_consumer_frame frame;
@@ -421,6 +478,7 @@ template <class E> static __device__ __forceinline__ void tmaring_run_pipelined(
     tmaring_prefetch_maps(e);
   }
   tmaring_wait_for_inputs(e);
+  tmaring_share_vectors(e);
   e->kernel->begin(e);
   __syncthreads();
   tmaring_pipeline_frame frame;
@@ -439,6 +497,11 @@ static __device__ __forceinline__ void tmaring_run_roles(tmaring_env<K> *env, co
     tmaring_run_consumer<REGISTERS_CONSUMER>(env);
   } else {
     tmaring_run_producer<REGISTERS_PRODUCER>(env);
+  }
+  if constexpr (tmaring_multicast_of<K>::value) {
+    tmaring_vectors_frame frame;
+    __syncwarp(); /* a producer's lanes come one by one */
+    tmaring_vectors_leave_run(env, &frame);
   }
 }
 
@@ -477,6 +540,12 @@ struct tmaring_end_env {
   __device__ __forceinline__ tmaring_u32 empty(tmaring_u32 stage) const
   {
     return smem + view.smem.empty + 8 * stage;
+  }
+  __device__ __forceinline__ void inval(tmaring_u32 stage) const
+  {
+    tmaring_mbarrier_inval(full(stage));
+    tmaring_mbarrier_inval(empty(stage));
+    if (stage == 0 && view.multicast > 1) tmaring_mbarrier_inval(smem + view.smem.vector_full);
   }
 };
 

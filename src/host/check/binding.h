@@ -131,6 +131,13 @@
 #define ROLE_CLUSTER_SYNC(f, e)                          TMARING__BARRIER_OF(f, cluster)
 #define ROLE_TURN_WAIT(f, e)                             TMARING__BARRIER_OF(f, turn)
 #define ROLE_TURN_PASS(e)                                TMARING__VISIBLE(tmaring__role_pass_turn(e))
+#define ROLE_RANK(e)                                     ((e)->ring->rank)
+#define ROLE_IS_FEEDER(e)                                ((e)->actor == (e)->ring->issuer)
+#define ROLE_IS_CONSUMER(e)                              ((e)->actor < (e)->ring->warps)
+#define ROLE_VECTORS_EXPECT(e, bytes)                    TMARING__VISIBLE(tmaring__role_vectors_expect(e, bytes))
+#define ROLE_VECTORS_LOAD(e, i, offset, bytes)           TMARING__VISIBLE(tmaring__role_vectors_load(e, i, offset, bytes))
+#define ROLE_VECTORS_REST(e, i, offset, bytes)           tmaring__role_vectors_rest(e, i, offset, bytes)
+#define ROLE_TRY_VECTORS(e)                              tmaring__role_try_vectors(e)
 #define ROLE_END_SYNC(f, e)                              TMARING__BARRIER_OF(f, end)
 #define ROLE_FENCE_ALL(e)                                tmaring__role_fence(e)
 #define ROLE_INVAL(e, stage)                             tmaring__role_inval(e, stage)
@@ -153,28 +160,33 @@
 #endif
 #endif
 
-/* Runs the actor that `env` names through the role loops of the including file. */
+/* Runs the actor that `env` names through the role functions of the including file, one part after another. */
 #define TMARING__ROLE_STEP(name)                                                                                       \
   tmaring__outcome name(tmaring__env *env)                                                                             \
   {                                                                                                                    \
     tmaring__actor *actor = tmaring__env_actor(env);                                                                   \
-    tmaring__outcome outcome;                                                                                          \
-    if (actor->finished) return TMARING__DONE;                                                                         \
-    if (actor->ending) {                                                                                               \
-      outcome = tmaring_ring_end_run(env, &actor->end);                                                                \
-    } else if (tmaring__ring_pipelined(env->ring)) {                                                                   \
-      outcome = tmaring_pipeline_run(env, &actor->frame.pipeline);                                                     \
-    } else if (env->actor == env->ring->issuer) {                                                                      \
-      outcome = tmaring_producer_run(env, &actor->frame.producer);                                                     \
-    } else {                                                                                                           \
-      outcome = tmaring_consumer_run(env, &actor->frame.consumer);                                                     \
+    const int multicast = env->ring->code->multicast;                                                                  \
+    while (!actor->finished) {                                                                                         \
+      tmaring__outcome outcome = TMARING__DONE;                                                                        \
+      if (actor->part == TMARING__PART_VECTORS) {                                                                      \
+        if (multicast) outcome = tmaring_vectors_run(env, &actor->vectors);                                            \
+      } else if (actor->part == TMARING__PART_LEAVE) {                                                                 \
+        if (multicast) outcome = tmaring_vectors_leave_run(env, &actor->vectors);                                      \
+      } else if (actor->part == TMARING__PART_END) {                                                                   \
+        if (env->ring->ends) outcome = tmaring_ring_end_run(env, &actor->end);                                         \
+      } else if (tmaring__ring_pipelined(env->ring)) {                                                                 \
+        outcome = tmaring_pipeline_run(env, &actor->frame.pipeline);                                                   \
+      } else if (env->actor == env->ring->issuer) {                                                                    \
+        outcome = tmaring_producer_run(env, &actor->frame.producer);                                                   \
+      } else {                                                                                                         \
+        outcome = tmaring_consumer_run(env, &actor->frame.consumer);                                                   \
+      }                                                                                                                \
+      if (outcome != TMARING__DONE) return outcome;                                                                    \
+      if (actor->part == TMARING__PART_ROLE) tmaring__role_ending(env);                                                \
+      actor->part += 1;                                                                                                \
+      actor->finished = actor->part == TMARING__PARTS;                                                                 \
     }                                                                                                                  \
-    if (outcome == TMARING__DONE && env->ring->ends && !actor->ending) {                                               \
-      tmaring__role_ending(env);                                                                                       \
-      outcome = tmaring_ring_end_run(env, &actor->end);                                                                \
-    }                                                                                                                  \
-    actor->finished = outcome == TMARING__DONE;                                                                        \
-    return outcome;                                                                                                    \
+    return TMARING__DONE;                                                                                              \
   }                                                                                                                    \
   _Static_assert(1, "")
 

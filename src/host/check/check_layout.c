@@ -157,9 +157,28 @@ static tmaring_status check_columns(const tmaring_args *a, const tmaring__code *
   return TMARING_OK;
 }
 
+/* CTAs that load [N] inputs together: whole clusters of them, and vectors that a bulk copy can take. */
+static tmaring_status check_multicast(const tmaring_args *a, const tmaring__code *code)
+{
+  const int32_t ctas = a->multicast > 1 ? a->multicast : 1;
+  if ((ctas > 1) != (code->multicast != 0)) REFUSE("multicast: got %d CTAs, code.multicast %d", ctas, code->multicast);
+  if (ctas == 1) return TMARING_OK;
+  if (ctas > TMARING_MAX_CLUSTER || a->walk.workers % ctas != 0 || tmaring_walk_shared(&a->walk))
+    REFUSE("multicast: got %d CTAs of %d, needs 2 to %d that divide them, and rows of one CTA", ctas, a->walk.workers,
+           TMARING_MAX_CLUSTER);
+  if (a->vector_count == 0 || a->smem.vector_full != a->smem.vectors)
+    REFUSE("multicast: got %d vectors and their barrier at %u, needs one and %u", a->vector_count, a->smem.vector_full,
+           a->smem.vectors);
+  for (int32_t i = 0; i < a->vector_count; ++i) {
+    if (a->vector[i].smem == TMARING_NOT_STAGED || a->vector[i].base % TMARING_BULK != 0)
+      REFUSE("vector %d: multicast needs it in shared memory, and from a multiple of 16", i);
+  }
+  return TMARING_OK;
+}
+
 static tmaring_status check_vectors(const tmaring_args *a)
 {
-  uint32_t end = a->smem.vectors;
+  uint32_t end = a->smem.vectors + (a->multicast > 1 ? 16 : 0);
   for (int32_t i = 0; i < a->vector_count; ++i) {
     const tmaring_vector *v = &a->vector[i];
     const uint64_t bytes = (uint64_t)a->walk.cols * tmaring_dtype_bytes(v->dtype);
@@ -310,6 +329,7 @@ tmaring_status tmaring__check_layout(const tmaring_args *args, const tmaring__co
   TMARING__TRY(check_groups(args, program));
   TMARING__TRY(check_cluster(args, code));
   TMARING__TRY(check_map(args, code, smem_limit));
+  TMARING__TRY(check_multicast(args, code));
   TMARING__TRY(check_columns(args, code));
   return check_streams(args, code, program);
 }

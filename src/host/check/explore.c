@@ -167,14 +167,14 @@ static int complete_nth(const search *s, int32_t rank, uint32_t index)
     }
     index -= copies;
   }
-  return 0;
+  return tmaring__ring_complete_vectors(env, index);
 }
 
 /* Transitions of one CTA: two per actor, and a copy each. */
 static uint32_t transitions_of(const search *s, int32_t rank)
 {
   const tmaring__env *env = &s->team->env[rank];
-  uint32_t count = 2 * (uint32_t)env->ring->actors;
+  uint32_t count = 2 * (uint32_t)env->ring->actors + tmaring__ring_vectors_flying(env);
   for (uint32_t i = 0; i < (uint32_t)env->ring->stages; ++i)
     count += tmaring__at_stage(env->ring, env->state, i)->copies;
   return count;

@@ -27,7 +27,7 @@ static const char *rank_name(const tmaring__env *e)
 {
   static const char *const name[TMARING_MAX_CLUSTER] = {"rank 0, ", "rank 1, ", "rank 2, ", "rank 3, ",
                                                         "rank 4, ", "rank 5, ", "rank 6, ", "rank 7, "};
-  return e->ring->cluster ? name[e->ring->walk.rank] : "";
+  return e->ring->cluster ? name[e->ring->rank] : "";
 }
 
 void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char *primitive, uint32_t stage,
@@ -185,6 +185,7 @@ void tmaring__role_init(tmaring__env *e)
   const tmaring__ring *r = e->ring;
   const tmaring_smem *m = &r->args->smem;
   const uint32_t empty = tmaring_ring_empty_count(r->args->cta.release, (uint32_t)r->squad_warps);
+  if (r->code->multicast) init_barrier(e, &e->state->vectors, "init vectors", 0, m->vector_full, 1);
   for (uint32_t i = 0; i < (uint32_t)r->stages; ++i) {
     tmaring__stage_state *stage = tmaring__at_stage(r, e->state, i);
     init_barrier(e, &stage->full, "init full", i, m->full + 8 * i, tmaring_ring_full_count(r->async));
@@ -224,12 +225,15 @@ void tmaring__ring_follow(const tmaring__ring *ring, tmaring__ring_state *state,
 void tmaring__team_make(tmaring__team *team, const tmaring__ring *ring)
 {
   memset(team, 0, sizeof *team);
-  team->count = ring->code->cluster ? (int32_t)tmaring_max_i64(1, ring->walk.cluster) : 1;
+  team->count = ring->code->cluster     ? (int32_t)tmaring_max_i64(1, ring->walk.cluster)
+                : ring->code->multicast ? (int32_t)tmaring_max_i64(1, ring->args->multicast)
+                                        : 1;
   team->cluster.count = team->count;
   for (int32_t r = 0; r < team->count; ++r) {
     team->ring[r] = *ring;
-    team->ring[r].walk.rank = r;
-    team->ring[r].cluster = ring->code->cluster ? &team->cluster : NULL;
+    team->ring[r].rank = r;
+    team->ring[r].walk.rank = ring->code->cluster ? r : 0;
+    team->ring[r].cluster = ring->code->cluster || ring->code->multicast ? &team->cluster : NULL;
     team->cluster.member[r] = &team->env[r];
   }
 }
@@ -292,7 +296,8 @@ static const char *wait_name(uint32_t wait)
                                      "the barrier of the CTA",
                                      "the barrier of the cluster",
                                      "its turn",
-                                     "the end of all roles"};
+                                     "the end of all roles",
+                                     "the vectors"};
   return name[wait];
 }
 
@@ -377,6 +382,7 @@ void tmaring__team_close(tmaring__team *team, int32_t rank)
     e->actor = i;
     end_of_actor(e);
   }
-  if (e->ring->cluster) tmaring__role_leave(e);
+  if (e->ring->code->cluster) tmaring__role_leave(e);
+  if (e->ring->code->multicast) tmaring__role_leave_vectors(e);
   team->cluster.ended |= 1u << rank;
 }

@@ -47,6 +47,7 @@
   X(DEADLOCK, "impossible wait")                                                                                       \
   X(LIVE, "barrier initialised while live")                                                                            \
   X(INVAL, "barrier invalidated while in use")                                                                         \
+  X(VECTORS, "row vectors of a cluster")                                                                               \
   X(WORDS, "words of a live barrier used as data")                                                                     \
   X(LEAVE, "CTA left with copies in flight")
 
@@ -107,7 +108,8 @@ typedef struct tmaring__ring {
   const tmaring__program *program;
   tmaring_walk walk; /* with the rows of this launch, and the CTA's rank */
   int32_t worker;
-  tmaring__cluster *cluster;                   /* code of a cluster: set by tmaring__team_make; else NULL */
+  int32_t rank;              /* among the CTAs of a team */
+  tmaring__cluster *cluster; /* code of a cluster, or with multicast: set by tmaring__team_make; else NULL */
   tmaring__outcome (*step)(tmaring__env *env); /* role code: tmaring__role_step, or a mutant */
   const tmaring__data_calls *data;             /* NULL: tags only */
   void *self;
@@ -131,11 +133,13 @@ typedef struct tmaring__ring {
 
 /* The changing side: this header, then arrays at the offsets above. Fills are counted from 1 in the tags; 0 is none. */
 typedef struct tmaring__ring_state {
-  uint32_t issued;                    /* fills expected so far, the end marks of the tickets included */
-  uint32_t released;                  /* phases of all empty barriers that have ended */
-  uint32_t tickets;                   /* claimed; tags only */
-  uint32_t ended;                     /* end marks put */
-  uint64_t live[TMARING__WORDS / 64]; /* a bit per word: it is a barrier, of this ring or of one before */
+  uint32_t issued;                       /* fills expected so far, the end marks of the tickets included */
+  uint32_t released;                     /* phases of all empty barriers that have ended */
+  uint32_t tickets;                      /* claimed; tags only */
+  uint32_t ended;                        /* end marks put */
+  tmaring__mbarrier vectors;             /* multicast */
+  uint32_t vectors_flying, vectors_sent; /* copies in flight to this CTA; vectors whose share it has loaded, as masks */
+  uint64_t live[TMARING__WORDS / 64];    /* a bit per word: it is a barrier, of this ring or of one before */
 } tmaring__ring_state;
 
 typedef struct tmaring__stage_state {
@@ -187,7 +191,8 @@ typedef enum tmaring__wait_kind {
   TMARING__WAIT_CTA,
   TMARING__WAIT_CLUSTER,
   TMARING__WAIT_TURN,
-  TMARING__WAIT_END
+  TMARING__WAIT_END,
+  TMARING__WAIT_VECTORS
 } tmaring__wait_kind;
 
 /* A warp's accumulators of column reductions, in the course of a tile. */
@@ -216,14 +221,26 @@ typedef struct tmaring__actor {
   uint32_t meets;              /* phases of the cluster's barrier that it has passed */
   uint32_t commits;
   uint32_t rounds; /* partial results left: the next go to buffer rounds & 1 */
+  tmaring_vectors_frame vectors;
   tmaring_end_frame end;
-  uint32_t ending;    /* its role has ended */
-  uint32_t end_epoch; /* when */
-  uint64_t stored;    /* bytes of the open group */
-  uint32_t open;      /* stages read by the open group, as a mask */
-  uint32_t groups;    /* committed and perhaps still reading */
+  uint32_t has_vectors; /* it has waited for them */
+  uint32_t part;        /* tmaring__part that it is at */
+  uint32_t ending;      /* its role has ended */
+  uint32_t end_epoch;   /* when */
+  uint64_t stored;      /* bytes of the open group */
+  uint32_t open;        /* stages read by the open group, as a mask */
+  uint32_t groups;      /* committed and perhaps still reading */
   uint32_t group[TMARING__MAX_GROUPS];
 } tmaring__actor;
+
+/* What a thread runs one after another. */
+typedef enum tmaring__part {
+  TMARING__PART_VECTORS = 0, /* multicast */
+  TMARING__PART_ROLE,
+  TMARING__PART_LEAVE, /* multicast */
+  TMARING__PART_END,   /* where the kernel goes on */
+  TMARING__PARTS
+} tmaring__part;
 
 /* One actor at play. The budgets say how far it may go before it yields. */
 struct tmaring__env {
@@ -267,6 +284,9 @@ void tmaring__team_point(tmaring__team *team, tmaring__ring_state *states, tmari
 void tmaring__team_close(tmaring__team *team, int32_t rank);
 /* Completes copy `index` in flight to a stage. */
 void tmaring__ring_complete(tmaring__env *env, uint32_t stage, uint32_t index);
+/* The same of vectors in flight to the CTA: how many there are; completes one of them. 0: there is none. */
+uint32_t tmaring__ring_vectors_flying(const tmaring__env *env);
+int tmaring__ring_complete_vectors(tmaring__env *env, uint32_t index);
 /* Nobody can move: writes the fault. */
 void tmaring__ring_deadlock(tmaring__env *env);
 /* Fill `number` (from 1) of this worker as the walk has it; 0: there is none. Tickets: as put into the stage, so that

@@ -55,6 +55,14 @@ int tmaring__role_passed_cluster(tmaring__env *e, uint32_t generation);
 uint32_t tmaring__role_arrive_turn(tmaring__env *e);
 int tmaring__role_passed_turn(tmaring__env *e, uint32_t generation);
 void tmaring__role_pass_turn(tmaring__env *e);
+/* Vectors by multicast. */
+void tmaring__role_vectors_expect(tmaring__env *e, uint32_t bytes);
+void tmaring__role_vectors_load(tmaring__env *e, int32_t i, uint32_t offset, uint32_t bytes);
+void tmaring__role_vectors_rest(tmaring__env *e, int32_t i, uint32_t offset, uint32_t bytes);
+int tmaring__role_try_vectors(tmaring__env *e);
+/* Faults where the warp has not waited for them; where a CTA leaves with copies of them under way. */
+int tmaring__role_has_vectors(tmaring__env *e);
+void tmaring__role_leave_vectors(tmaring__env *e);
 /* The end: the actor's role has ended; the barrier of all roles; a stage's barriers. */
 void tmaring__role_ending(tmaring__env *e);
 uint32_t tmaring__role_arrive_end(tmaring__env *e);
@@ -170,12 +178,12 @@ static inline int tmaring__env_finished(const tmaring__env *e)
 /* CTAs that share the row, and one of them. */
 static inline int32_t tmaring__env_ctas(const tmaring__env *e)
 {
-  return e->ring->cluster ? e->ring->cluster->count : 1;
+  return e->ring->code->cluster ? e->ring->cluster->count : 1;
 }
 
 static inline tmaring__env *tmaring__env_peer(tmaring__env *e, int32_t rank)
 {
-  return e->ring->cluster ? e->ring->cluster->member[rank] : e;
+  return e->ring->code->cluster ? e->ring->cluster->member[rank] : e;
 }
 
 /* Faults unless `stage` is where fill `fill` (from 1) belongs. */

@@ -91,6 +91,7 @@ void tmaring__role_inval(tmaring__env *e, uint32_t stage)
     if (!a->ending || a->end_epoch > clock[i]) inval_fault(e, stage, "a role is not known to have ended");
   }
   if (s->copies > 0) inval_fault(e, stage, "loads are in flight");
+  if (stage == 0 && e->ring->code->multicast) inval_barrier(e, &e->state->vectors, stage, m->vector_full);
   inval_barrier(e, &s->full, stage, m->full + 8 * stage);
   inval_barrier(e, &s->empty, stage, m->empty + 8 * stage);
 }
@@ -122,7 +123,7 @@ uint32_t tmaring__role_arrive_cluster(tmaring__env *e)
   tmaring__env_spend(e);
   tmaring__know_give(e, cluster_index(e->ring));
   c->arrived += 1;
-  if (c->arrived < (uint32_t)(c->count * e->ring->warps)) return generation;
+  if (c->arrived < (uint32_t)(c->count * e->ring->actors)) return generation;
   for (int32_t i = 0; i < c->count; ++i)
     tmaring__know_end_phase(c->member[i]->ring, c->member[i]->state, cluster_index(c->member[i]->ring));
   c->arrived = 0;

@@ -51,6 +51,7 @@ void tmaring__role_accumulate(tmaring__env *e, const tmaring_fill *fill, uint32_
   tmaring__mark *m = tmaring__at_mark(e->ring, e->state, stage, e->actor);
   if (!tmaring__role_stage(e, "accumulate", stage, a->fills)) return;
   if (a->passes == 0 && !check_walk(e, "accumulate", fill, stage)) return;
+  if (!tmaring__role_has_vectors(e)) return;
   for (int32_t i = 0; i < e->ring->args->input_count; ++i) {
     if (e->ring->args->input[i].path == TMARING_LOAD_DIRECT) continue; /* read where it lies */
     if (!check_slot(e, stage, a->fills, i)) return;
@@ -147,7 +148,7 @@ static int all_partials_there(tmaring__env *e, uint32_t buffer, uint32_t round)
 {
   for (int32_t r = 0; r < tmaring__env_ctas(e); ++r) {
     const tmaring__env *writer = tmaring__env_peer(e, r);
-    if (e->ring->cluster && (e->ring->cluster->ended >> r & 1u)) {
+    if (e->ring->code->cluster && (e->ring->cluster->ended >> r & 1u)) {
       peer_fault(e, "finish", r, "has ended, and its shared memory with it; a barrier of the cluster must come first");
       return 0;
     }

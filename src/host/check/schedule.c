@@ -25,6 +25,13 @@ static int run_actor(tmaring__env *env, int32_t actor, uint32_t points)
   return env->steps != before || a->finished;
 }
 
+static int complete_vectors(tmaring__env *env)
+{
+  const int some = tmaring__ring_vectors_flying(env) > 0;
+  while (env->fault->kind == TMARING__FAULT_NONE && tmaring__ring_complete_vectors(env, 0)) continue;
+  return some;
+}
+
 static int complete_all(tmaring__env *env, uint32_t stage)
 {
   const tmaring__stage_state *s = tmaring__at_stage(env->ring, env->state, stage);
@@ -40,6 +47,7 @@ static int complete_awaited(tmaring__env *env)
   for (int32_t i = 0; i < env->ring->actors; ++i) {
     const tmaring__actor *a = tmaring__at_actor(env->ring, env->state, i);
     if (!a->finished && a->wait == TMARING__WAIT_FULL) some |= complete_all(env, a->wait_stage);
+    if (!a->finished && a->wait == TMARING__WAIT_VECTORS) some |= complete_vectors(env);
   }
   return some;
 }
@@ -57,6 +65,8 @@ static int complete_any(tmaring__env *env)
 static int complete_random(tmaring__env *env, uint64_t *seed)
 {
   const uint32_t stages = (uint32_t)env->ring->stages, first = (uint32_t)(tmaring__random_next(seed) % stages);
+  const uint32_t vectors = tmaring__ring_vectors_flying(env);
+  if (vectors > 0) return tmaring__ring_complete_vectors(env, (uint32_t)(tmaring__random_next(seed) % vectors));
   for (uint32_t i = 0; i < stages; ++i) {
     const uint32_t stage = (first + i) % stages, copies = tmaring__at_stage(env->ring, env->state, stage)->copies;
     if (copies == 0) continue;

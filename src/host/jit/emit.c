@@ -37,6 +37,7 @@ static void emit_traits(const tmaring__emitter *m)
       (int)p->input_count, (int)p->output_count, (int)p->reduction_passes, (int)p->passes, (int)c->vec);
   ADD("  static constexpr bool kGroup = %d, kCluster = %d, kStaged = %d, kEdges = %d, kPieces = %d, kColumns = %d;\n",
       (int)c->group, (int)c->cluster, (int)c->staged, !c->aligned, (int)c->pieces, p->column_output_count > 0);
+  if (c->multicast) ADD("  static constexpr bool kMulticast = 1;\n");
   if (c->squads > 1) ADD("  static constexpr int kSquads = %d;\n", (int)c->squads);
   if (m->spec->held_steps > 0) ADD("  static constexpr int kHeld = %d;\n", (int)m->spec->held_steps);
   ADD("  static constexpr bool kFlat = %d, kDebug = %d;\n", (int)c->flat, (int)c->debug);
@@ -94,7 +95,8 @@ static void emit_members(const tmaring__emitter *m)
 static void emit_begin(const tmaring__emitter *m)
 {
   ADD("\n  template <class E> __device__ __forceinline__ void begin(E *e)\n  {\n    flip = 0;\n");
-  for (int32_t i = 0; m->spec->vectors_staged != 0 && i < m->program->vector_count; ++i)
+  const int staged = m->spec->vectors_staged != 0 && !m->spec->code.multicast;
+  for (int32_t i = 0; staged && i < m->program->vector_count; ++i)
     ADD("    tmaring_stage_vector<%s>(e, %d);\n", tmaring__emit_dtype(m->spec->vector[i]), (int)i);
   tmaring__emit_launch_values(m);
   ADD("  }\n");

@@ -4,6 +4,7 @@
 
 #include "cluster.h"
 #include "column.h"
+#include "multicast.h"
 #include "load_path.h"
 #include "row_scope.h"
 #include "stage_map.h"
@@ -104,7 +105,7 @@ static void fit(tmaring__candidate *c, const maker *m)
   const int64_t stage_bytes = tmaring__stage_bytes(c, m->facts, m->decision, &load_bytes);
   c->vectors_staged = m->facts->vector_bytes > 0 && m->facts->vector_bytes <= TUNING_VECTOR_BYTES;
   c->fits = fit_stages(c, m, stage_bytes, load_bytes);
-  if (!c->fits && c->vectors_staged) { /* stages are worth more than the copy */
+  if (!c->fits && c->vectors_staged && m->decision->multicast == 1) { /* stages are worth more than the copy */
     c->vectors_staged = 0;
     c->fits = fit_stages(c, m, stage_bytes, load_bytes);
   }
@@ -133,6 +134,7 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   memset(c, 0, sizeof *c);
   c->ctas_per_sm = ctas;
   c->workers = m->decision->workers != TMARING_AUTO ? m->decision->workers : m->machine->sm_count * ctas;
+  if (m->decision->multicast > 1) c->workers = tmaring__multicast_workers(c->workers, m->decision->multicast, 0);
   c->budget_bytes = budget_of(m->machine, ctas);
   c->tile_rows = c->pieces = c->passes = c->cluster = 1;
   c->chunk = m->decision->cta.turns == TMARING_TURNS_COOPERATIVE ? m->decision->cta.squads : 1;

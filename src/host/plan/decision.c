@@ -4,6 +4,7 @@
 
 #include "block.h"
 #include "cluster.h"
+#include "multicast.h"
 #include "load_path.h"
 #include "plan_options.h"
 #include "squad.h"
@@ -304,6 +305,7 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
   tmaring__squads_decide(decision, options, facts, notes);
   TMARING__TRY(tmaring__block_decide(decision, options, facts, machine, notes));
   decide_walk(decision, options, notes);
+  tmaring__multicast_decide(decision, options, facts, machine, notes);
   TMARING__TRY(tmaring__load_decide(decision, options, facts, notes));
   TMARING__TRY(decide_store(decision, options, facts, notes));
   decide_in_place(decision, facts, notes);

@@ -24,6 +24,7 @@ typedef struct tmaring__decision {
   int32_t piece_cols;                /* TMARING_AUTO: searched; cols: whole rows */
   int32_t workers;                   /* TMARING_AUTO: all SMs */
   int32_t cluster;                   /* 1: rows are not shared by CTAs; TMARING_AUTO: by 2, 4 or 8, searched */
+  int32_t multicast;                 /* CTAs that load [N] inputs together; 1: each for itself */
   int32_t debug;
   int32_t in_place[TMARING_MAX_STREAMS]; /* per output: the input whose slot it takes, or -1 */
 } tmaring__decision;

@@ -200,6 +200,9 @@ void tmaring__explain_choice(const tmaring__candidate *candidate, const tmaring_
 {
   explain_scope(candidate, decision, notes);
   explain_squads(candidate, decision, notes);
+  if (decision->multicast > 1)
+    tmaring__note_add(notes, "multicast: clusters of %d CTAs load their %u bytes of [N] inputs once",
+                      decision->multicast, facts->vector_bytes);
   explain_passes(candidate, facts, notes);
   explain_pieces(candidate, facts, decision, notes);
   explain_strips(candidate, notes);

@@ -78,7 +78,10 @@ static void place_tensor(tmaring__facts *facts, tmaring__slot slot, const tmarin
   switch (slot.kind) {
   case TMARING__SLOT_INPUT: input_of(facts, slot, tensor); break;
   case TMARING__SLOT_OUTPUT: stream_of(tensor, 0, &facts->output[slot.index]); break;
-  case TMARING__SLOT_VECTOR: vector_of(tensor, &facts->vector[slot.index]); break;
+  case TMARING__SLOT_VECTOR:
+    vector_of(tensor, &facts->vector[slot.index]);
+    if (tensor->alignment % 16 != 0) facts->vectors_aligned = 0;
+    break;
   case TMARING__SLOT_ROW_SCALAR: vector_of(tensor, &facts->row_scalar[slot.index]); break;
   case TMARING__SLOT_GROUP_INPUT: vector_of(tensor, &facts->group_input[slot.index]); break;
   case TMARING__SLOT_ROW_OUTPUT: vector_of(tensor, &facts->row_output[slot.index]); break;
@@ -297,7 +300,7 @@ tmaring_status tmaring__facts_gather(tmaring__facts *facts, const tmaring_formul
   facts->rows = extent.rows;
   facts->cols = (int32_t)extent.cols;
   facts->rows_most = TMARING__MAX_ROWS;
-  facts->aligned = 1;
+  facts->aligned = facts->vectors_aligned = 1;
   place_tensors(facts, formula, tensors, count);
   join_streams(facts);
   join_all_values(facts);

@@ -28,13 +28,14 @@ typedef struct tmaring__facts {
   int32_t fixed;        /* a thread holds the same columns of every row */
   int32_t grouped;      /* some stream's rows come in groups */
   int32_t half[TMARING_MAX_STREAMS]; /* per input: 1: one half of an [M,2N] tensor */
-  int32_t work;          /* per element: 1 for every operation, 8 for a quotient or function, 16 for a group */
-  int32_t flat_free;     /* nothing in the formula ties an element to its row or column */
-  int32_t row_period;    /* rows after which a dense fill starts on a 16-byte boundary again */
-  int64_t load_bytes;    /* per row: streamed inputs */
-  int64_t bytes_per_row; /* compulsory traffic: streamed inputs once, outputs once, values per row and group */
-  int64_t rows_most;     /* M that strides leave room for */
-  uint32_t vector_bytes; /* [N] inputs, each rounded up to 16 */
+  int32_t work;            /* per element: 1 for every operation, 8 for a quotient or function, 16 for a group */
+  int32_t flat_free;       /* nothing in the formula ties an element to its row or column */
+  int32_t row_period;      /* rows after which a dense fill starts on a 16-byte boundary again */
+  int64_t load_bytes;      /* per row: streamed inputs */
+  int64_t bytes_per_row;   /* compulsory traffic: streamed inputs once, outputs once, values per row and group */
+  int64_t rows_most;       /* M that strides leave room for */
+  uint32_t vector_bytes;   /* [N] inputs, each rounded up to 16 */
+  int32_t vectors_aligned; /* to 16 bytes, all of them */
 } tmaring__facts;
 
 /* Checks the tensors (entering defaults in them) and gathers what they and the formula say. facts->program points into

@@ -27,6 +27,12 @@ static tmaring_status make_draft(draft *d, const tmaring_plan *plan, const tmari
   TMARING__TRY(tmaring__decide(&d->decision, options, facts, &plan->machine, &d->notes));
   tmaring__candidates_list(&d->list, facts, &d->decision, &plan->machine);
   d->best = tmaring__variants_prefer(&d->list, facts, &d->decision, &plan->machine, &d->cost_ns);
+  if (!d->best && d->decision.multicast > 1) {
+    tmaring__note_add(&d->notes, "multicast: left out: the stages leave no room for [N] inputs");
+    d->decision.multicast = 1;
+    tmaring__candidates_list(&d->list, facts, &d->decision, &plan->machine);
+    d->best = tmaring__variants_prefer(&d->list, facts, &d->decision, &plan->machine, &d->cost_ns);
+  }
   return TMARING_OK;
 }
 

@@ -84,7 +84,10 @@ tmaring_status tmaring__options_check(const tmaring_plan_options *options)
   if (lanes != TMARING_AUTO && (lanes & (lanes - 1)) != 0)
     return tmaring__fail(TMARING_ERROR_ARGUMENT, "lanes_per_row: got %d, needs 1, 2, 4, 8 or 16", lanes);
   const int32_t cluster = options->cluster;
+  const int32_t multicast = options->multicast;
   if (cluster != TMARING_AUTO && (cluster & (cluster - 1)) != 0)
     return tmaring__fail(TMARING_ERROR_ARGUMENT, "cluster: got %d, needs 1, 2, 4 or 8", cluster);
+  if (multicast != TMARING_AUTO && (multicast & (multicast - 1)) != 0)
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "multicast: got %d, needs 1, 2, 4 or 8", multicast);
   return check_prefetch(options);
 }

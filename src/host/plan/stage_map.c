@@ -103,11 +103,17 @@ int64_t tmaring__stage_column_bytes(const tmaring__candidate *candidate, const t
   return candidate->columns_staged ? tmaring__column_smem_bytes(candidate, facts, decision) : 0;
 }
 
+/* Bytes in front of the vectors: of their barrier. */
+static uint32_t vectors_begin(const tmaring__decision *d)
+{
+  return d->multicast > 1 ? 16 : 0;
+}
+
 void tmaring__stage_layout(tmaring_smem *smem, const tmaring__candidate *candidate, const tmaring__facts *facts,
                            const tmaring__decision *decision, int64_t stage_bytes)
 {
   tmaring_smem_layout(smem, (tmaring_u32)candidate->stages, (tmaring_u32)stage_bytes,
-                      candidate->vectors_staged ? facts->vector_bytes : 0,
+                      (candidate->vectors_staged ? facts->vector_bytes : 0) + vectors_begin(decision),
                       (tmaring_u32)tmaring__stage_column_bytes(candidate, facts, decision),
                       cross_warps(candidate, decision));
 }
@@ -190,9 +196,10 @@ static void enter_outputs(tmaring_args *args, tmaring__boxes *boxes, tmaring_u32
   }
 }
 
-static void enter_values(tmaring_args *args, const tmaring__candidate *c, const tmaring__facts *facts)
+static void enter_values(tmaring_args *args, const tmaring__candidate *c, const tmaring__facts *facts,
+                         const tmaring__decision *d)
 {
-  tmaring_u32 offset = args->smem.vectors;
+  tmaring_u32 offset = args->smem.vectors + vectors_begin(d);
   memcpy(args->vector, facts->vector, sizeof args->vector);
   memcpy(args->row_scalar, facts->row_scalar, sizeof args->row_scalar);
   memcpy(args->row_output, facts->row_output, sizeof args->row_output);
@@ -229,5 +236,5 @@ void tmaring__stage_map(tmaring_args *args, tmaring__boxes *boxes, const tmaring
                         tmaring__stage_bytes(candidate, facts, decision, NULL));
   enter_inputs(args, boxes, &slot, candidate, facts, decision);
   enter_outputs(args, boxes, slot, candidate, facts, decision);
-  enter_values(args, candidate, facts);
+  enter_values(args, candidate, facts, decision);
 }

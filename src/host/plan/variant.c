@@ -7,6 +7,7 @@
 #include "column.h"
 #include "explain.h"
 #include "load_path.h"
+#include "multicast.h"
 #include "row_limit.h"
 #include "squad.h"
 #include "stage_map.h"
@@ -103,6 +104,7 @@ static void enter_args(tmaring__variant *variant, const tmaring__candidate *c, c
   args->distance = (tmaring_u32)c->distance;
   args->cta = w->decision->cta;
   args->scope = c->scope;
+  args->multicast = w->decision->multicast;
   enter_walk(&args->walk, c, w, order);
   args->store_lag = tmaring_ring_store_lag(
       args->stages, args->distance, tmaring_squad_gap(&args->cta, &args->walk)); /* read by consumers that store */
@@ -164,6 +166,7 @@ static void enter_code(tmaring_plan *plan, const tmaring__candidate *c, const wo
   plan->code.fixed = w->facts->fixed;
   plan->code.grouped = w->facts->grouped;
   plan->code.squads = d->cta.squads;
+  plan->code.multicast = d->multicast > 1;
 }
 
 static void explain(const tmaring__candidate *c, const tmaring__cost *cost, int64_t rows, tmaring__notes *notes)
@@ -260,8 +263,9 @@ tmaring_status tmaring__variant_set_rows(const tmaring_plan *plan, tmaring_args 
   if (rows < 0) return tmaring__fail(TMARING_ERROR_ARGUMENT, "rows: got %lld, needs 0 or more", (long long)rows);
   if (rows > limit) return tmaring__row_limit_refuse(plan, &plan->variant[plan->variant_count - 1].args, rows, limit);
   tmaring_walk_set_rows(&args->walk, rows);
-  const int64_t most = tmaring_max_i64(1, shares(&args->walk));
-  if (most < args->walk.workers) { /* no worker without work, so that surplus slots stay fewer than tiles */
+  const int32_t together = args->multicast > 1 ? args->multicast : 1;
+  const int64_t most = tmaring__multicast_workers(shares(&args->walk), together, 1);
+  if (most < args->walk.workers) { /* no worker, or cluster of them, without work, so that surplus slots stay few */
     args->walk.workers = (tmaring_i32)most;
     tmaring_walk_set_rows(&args->walk, rows);
   }

@@ -49,6 +49,12 @@ static int32_t ctas_of(const launch *run)
   return tmaring_walk_shared(&run->walk) ? run->walk.cluster : 1;
 }
 
+/* Units of CTAs that run together: workers, or with multicast clusters of them. */
+static int32_t groups_of(const launch *run)
+{
+  return run->code->multicast ? run->walk.workers / run->args->multicast : run->walk.workers;
+}
+
 static void data_copy(void *self, uint64_t address, uint32_t offset, uint32_t bytes)
 {
   tmaring__memory_copy(&((cta *)self)->memory, address, offset, bytes);
@@ -260,7 +266,7 @@ static void start_worker(worker *w, launch *run, int32_t index)
 {
   w->ended = 0;
   for (int32_t r = 0; r < w->team.count; ++r) {
-    w->team.ring[r].worker = index;
+    w->team.ring[r].worker = run->code->multicast ? index * w->team.count + r : index;
     tmaring__memory_reset(&w->cta[r].memory, w->team.ring[r].actors);
   }
   tmaring__team_start(&w->team, w->states, &run->fault);
@@ -279,7 +285,7 @@ static tmaring_status run_in_turn(launch *run, uint64_t seed)
 {
   worker *w = take_workers(1);
   tmaring_status status = w ? make_worker(w, run, seed) : TMARING_ERROR_MEMORY;
-  for (int32_t i = 0; status == TMARING_OK && i < run->walk.workers && run->fault.kind == TMARING__FAULT_NONE; ++i) {
+  for (int32_t i = 0; status == TMARING_OK && i < groups_of(run) && run->fault.kind == TMARING__FAULT_NONE; ++i) {
     start_worker(w, run, i);
     while (tmaring__schedule_turn(&w->team, &w->seed) != TMARING__DONE) continue;
     status = memory_status(w);
@@ -294,14 +300,14 @@ static void end_worker(worker *w, const launch *run)
   uint32_t *counter = counters(run->args);
   w->ended = 1;
   counter[1] += 1;
-  if (counter[1] == (uint32_t)run->walk.workers) counter[0] = counter[1] = 0;
+  if (counter[1] == (uint32_t)groups_of(run)) counter[0] = counter[1] = 0;
 }
 
 static tmaring_status interleave(worker *workers, launch *run)
 {
-  int32_t left = run->walk.workers;
+  int32_t left = groups_of(run);
   while (left > 0) {
-    for (int32_t i = 0; i < run->walk.workers; ++i) {
+    for (int32_t i = 0; i < groups_of(run); ++i) {
       worker *w = &workers[i];
       if (w->ended || tmaring__schedule_turn(&w->team, &w->seed) != TMARING__DONE) continue;
       TMARING__TRY(memory_status(w));
@@ -315,7 +321,7 @@ static tmaring_status interleave(worker *workers, launch *run)
 
 static tmaring_status run_together(launch *run, uint64_t seed)
 {
-  const int32_t count = run->walk.workers;
+  const int32_t count = groups_of(run);
   worker *workers = take_workers(count);
   tmaring_status status = workers ? TMARING_OK : TMARING_ERROR_MEMORY;
   for (int32_t i = 0; status == TMARING_OK && i < count; ++i) {

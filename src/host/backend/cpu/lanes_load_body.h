@@ -23,9 +23,10 @@ static void load_paired(const tmaring__lanes *l, const frame *f, const tmaring_s
   for (int32_t i = s->low; i < s->high; ++i) to[i] = both[2 * (i - s->low) + which];
 }
 
-static void load_vector(const frame *f, const tmaring_vector *v, const segment *s, REAL *to)
+/* By multicast it comes through shared memory; otherwise the copy there holds the same. */
+static void load_vector(const tmaring__lanes *l, const frame *f, const tmaring_vector *v, const segment *s, REAL *to)
 {
-  const unsigned char *base = (const unsigned char *)(uintptr_t)v->base;
+  const unsigned char *base = l->code->multicast ? l->shared + v->smem : (const unsigned char *)(uintptr_t)v->base;
   const size_t bytes = tmaring_dtype_bytes(v->dtype);
   if (!f->flat) {
     LOAD(to + s->low, base + (size_t)tmaring__lanes_col(f, s, s->low) * bytes, v->dtype, (size_t)(s->high - s->low));
@@ -48,7 +49,7 @@ static void load_segment(const tmaring__lanes *l, const frame *f, const tmaring_
   case TMARING__OP_INPUT: load_input(l, f, &a->input[node->index], s, to); break;
   case TMARING__OP_INPUT_EVEN: load_paired(l, f, &a->input[node->index], s, 0, to); break;
   case TMARING__OP_INPUT_ODD: load_paired(l, f, &a->input[node->index], s, 1, to); break;
-  case TMARING__OP_VECTOR: load_vector(f, &a->vector[node->index], s, to); break;
+  case TMARING__OP_VECTOR: load_vector(l, f, &a->vector[node->index], s, to); break;
   case TMARING__OP_GROUP_SCALE:
     load_groups(f, &a->group_input[node->index], l->plan->program->group_input_cols[node->index], s, to);
     break;

@@ -76,11 +76,12 @@ static void add_attribute(CUlaunchConfig *config, CUlaunchAttribute attribute)
 static void configure(CUlaunchConfig *config, CUlaunchAttribute *attributes, const tmaring_args *args, uint32_t flags,
                       CUstream stream)
 {
-  const unsigned ctas = tmaring_walk_shared(&args->walk) ? (unsigned)args->walk.cluster : 1;
+  const unsigned shared = tmaring_walk_shared(&args->walk) ? (unsigned)args->walk.cluster : 1;
+  const unsigned ctas = args->multicast > 1 ? (unsigned)args->multicast : shared; /* of a cluster */
   CUlaunchAttribute attribute;
   memset(config, 0, sizeof *config);
   memset(&attribute, 0, sizeof attribute);
-  config->gridDimX = (unsigned)args->walk.workers * ctas;
+  config->gridDimX = (unsigned)args->walk.workers * shared;
   config->gridDimY = config->gridDimZ = 1;
   config->blockDimX = (unsigned)tmaring_cta_extent(&args->cta, 0);
   config->blockDimY = (unsigned)tmaring_cta_extent(&args->cta, 1);
@@ -128,7 +129,8 @@ static tmaring_status count_clusters(cuda_state *s, const tmaring_plan *plan, CU
       return tmaring__fail(TMARING_ERROR_CAPACITY,
                            "cluster: device %d runs no cluster of %d CTAs with %u bytes of shared memory each; plan "
                            "with a smaller one",
-                           (int)s->device, (int)args->walk.cluster, (unsigned)args->smem.total);
+                           (int)s->device, (int)tmaring_max_i64(args->walk.cluster, args->multicast),
+                           (unsigned)args->smem.total);
     s->clusters[i] = count;
   }
   return TMARING_OK;
@@ -143,7 +145,7 @@ static tmaring_status load_code(cuda_state *s, const tmaring_plan *plan, const t
   TMARING__TRY(tmaring__machine_code_of(plan, &code));
   TMARING__CU_GOTO(cuLibraryLoadData(&s->library, code.cubin, NULL, NULL, 0, NULL, NULL, 0), done);
   TMARING__TRY_GOTO(find_kernel(s, "tmaring_kernel", machine, largest_smem(plan), &s->kernel, &function), done);
-  if (plan->code.cluster) TMARING__TRY_GOTO(count_clusters(s, plan, function), done);
+  if (plan->code.cluster || plan->code.multicast) TMARING__TRY_GOTO(count_clusters(s, plan, function), done);
   if (plan->formula && tmaring__formula_program(plan->formula)->column_output_count > 0)
     TMARING__TRY_GOTO(find_kernel(s, "tmaring_columns_kernel", machine, 0, &s->columns, &function), done);
   status = TMARING_OK;
@@ -314,6 +316,7 @@ static tmaring_status enqueue(const cuda_state *s, tmaring_args *args, const tma
 static int64_t workers_at_once(const cuda_state *s, const tmaring_plan *plan, const tmaring__variant *variant)
 {
   if (plan->code.cluster) return s->clusters[variant - plan->variant];
+  if (plan->code.multicast) return (int64_t)s->clusters[variant - plan->variant] * variant->args.multicast;
   return (int64_t)s->sm_count * variant->ctas_per_sm;
 }
 
@@ -327,7 +330,7 @@ static tmaring_status cuda_launch(void *state, const tmaring_plan *plan, tmaring
     TMARING__TRY(cuda_fault(s, &fault));
     args->fault_address = (tmaring_u64)s->fault_device;
   }
-  if (!plan->workers_forced && (plan->code.cluster || s->sm_count < plan->machine.sm_count)) {
+  if (!plan->workers_forced && (plan->code.cluster || plan->code.multicast || s->sm_count < plan->machine.sm_count)) {
     const int64_t fit = workers_at_once(s, plan, tmaring__plan_variant(plan, args->walk.rows));
     if (args->walk.workers > fit) { /* planned for more SMs than there are: cut the work for these */
       args->walk.workers = (tmaring_i32)fit;
