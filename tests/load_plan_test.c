@@ -130,6 +130,7 @@ Test(load_plan, what_makes_no_sense_is_changed_with_a_note, .timeout = 10)
   d.options.load = TMARING_LOAD_TILE;
   expect_note(&d, "x: load tile: boxes of 128 x 1 elements of 8 bytes");
   d.options.scope = TMARING_SCOPE_FLAT;
+  d.options.store = TMARING_STORE_TILE;
   expect_note(&d, "scope flat -> auto");
   d.options.policy = TMARING_POLICY_UNSAFE;
   expect_note(&d, "policy unsafe: the hardware clips");
@@ -207,7 +208,8 @@ Test(load_plan, results_in_place_share_the_rows, .timeout = 10)
     cr_expect_eq(draft_info(plan).in_place, 1);
     cr_expect_eq(draft_info(plan).store, d.options.store);
     cr_expect(a.output[0].slot == a.input[0].slot && a.output[0].slot_row == a.input[0].slot_row &&
-              a.output[0].slot_bytes == a.input[0].slot_bytes && a.output[0].dense == 0);
+              a.output[0].slot_bytes == a.input[0].slot_bytes && a.output[0].dense == a.input[0].dense);
+    cr_expect_eq(a.output[0].dense, a.walk.tile_rows == 1 || a.output[0].slot_row == (uint32_t)cols[i / 2] * 4);
     cr_expect_eq(a.output[0].slot_row % (i % 2 ? 128 : 16), 0);
     cr_expect_eq(a.output[0].path, i % 2);
     tmaring_plan_free(plan);
@@ -279,7 +281,9 @@ static void expect_boxes(const tmaring_args *a, const tmaring__boxes *b)
     map.address = 4096;
     cr_assert_eq(tmaring_tensor_map_check_tiled(&map), TMARING_OK, "%s", tmaring_last_detail());
     cr_assert_eq(tmaring_tensor_map_tiled_bytes(&map), b->tile[i].box_bytes);
-    cr_assert(!s->dense && s->slot_row % 16 == 0 && (!b->tile[i].by_row || s->slot_row % 128 == 0));
+    cr_assert(s->slot_row % 16 == 0 && (!b->tile[i].by_row || s->slot_row % 128 == 0));
+    cr_assert(!s->dense || a->walk.tile_rows == 1 ||
+              (a->walk.pieces == 1 && s->slot_row == (uint32_t)a->walk.cols * s->elem_bytes));
     cr_assert(!output || b->tile[i].by_row);
   }
 }

@@ -200,8 +200,8 @@ Test(path_emulator, refused_boxes, .timeout = 60)
   REFUSED(boxes.tile[0].box_pitch, 144, "bytes apart");
   REFUSED(boxes.tile[0].follows[1], TMARING_TILE_NOTHING, "its row has it at");
   REFUSED(boxes.tile[0].by_row, 0, "boxes hold");
-  REFUSED(args.input[0].slot_row, 256 + 16, "needs a multiple of 16");
-  REFUSED(args.input[0].dense, 1, "rows apart");
+  REFUSED(args.input[0].slot_row, 256 + 16, "needs a multiple of 128");
+  REFUSED(args.input[0].slot_row, 384, "taken as one run");
   REFUSED(boxes.tile[OUT].by_row, 0, "boxes per row");
   REFUSED(boxes.tile[OUT].boxes, 1, "boxes hold");
   REFUSED(boxes.tile[OUT].follows[1], TMARING_TILE_NOTHING, "its row has it at");

@@ -197,9 +197,9 @@ static void make_tiled(hand_case *c, tmaring_stream *t, int32_t at, int32_t toge
   tile->box_step[0] = tile->boxes > 1 ? cols : 0;
   tile->follows[0] = TMARING_TILE_COLUMN;
   tile->follows[1] = TMARING_TILE_ROW;
-  t->dense = 0;
   t->slot_row = (uint32_t)(cols * tile->boxes) * t->elem_bytes;
   if (tile->by_row) t->slot_row = (uint32_t)tmaring_round_up(t->slot_row, 128);
+  t->dense = t->dense && t->slot_row == (uint32_t)w->piece_cols * t->elem_bytes;
   t->slot_bytes = (uint32_t)tmaring_round_up(t->slot_row * (uint32_t)w->tile_rows, 128);
   make_map(c, t, at, cols, rows);
 }

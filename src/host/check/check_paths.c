@@ -83,8 +83,7 @@ static tmaring_status check_starts(const tiled *t)
   const tmaring_stream *s = t->stream;
   const int32_t cols = tmaring_walk_fill_cols(w);
   const uint64_t piece = cols < w->cols ? (uint64_t)cols * s->elem_bytes : 0;
-  if (s->dense || s->group_rows > 0)
-    REFUSE("%s %d: tiled, needs rows apart in the slot and at one stride in memory", t->what, t->index);
+  if (s->group_rows > 0) REFUSE("%s %d: tiled, needs rows at one stride in memory", t->what, t->index);
   if ((s->base | (uint64_t)s->pitch | piece) % TMARING_BULK != 0)
     REFUSE("%s %d: tiled, its base, pitch %lld or pieces of %d columns modulo 16 are not 0", t->what, t->index,
            (long long)s->pitch, cols);
@@ -92,8 +91,9 @@ static tmaring_status check_starts(const tiled *t)
     if (t->tile->follows[d] == TMARING_TILE_COLUMN && cols < w->cols && cols % (1 << t->tile->scale[d]) != 0)
       REFUSE("%s %d: pieces of %d columns, its map counts them by %d", t->what, t->index, cols, 1 << t->tile->scale[d]);
   }
-  if (t->code->flat && w->tile_rows > 1 && s->slot_row != (uint32_t)cols * s->elem_bytes)
-    REFUSE("%s %d: rows %u bytes apart in the slot, a flat scope takes them as one", t->what, t->index, s->slot_row);
+  if (s->dense && w->tile_rows > 1 && s->slot_row != (uint32_t)cols * s->elem_bytes)
+    REFUSE("%s %d: rows of %u bytes %u bytes apart in the slot, taken as one run", t->what, t->index,
+           (uint32_t)cols * s->elem_bytes, s->slot_row);
   return TMARING_OK;
 }
 
@@ -115,8 +115,6 @@ static tmaring_status check_input(const tmaring_args *a, const tmaring__boxes *b
   if (s->path < TMARING_LOAD_BULK || s->path > TMARING_LOAD_DIRECT || s->path != code->load[i])
     REFUSE("input %d: got path %d, the kernel has %d; they must agree", i, s->path, code->load[i]);
   if (s->path == TMARING_LOAD_TILE) return check_tiled(a, boxes, code, "input", i, i);
-  if (s->path == TMARING_LOAD_DIRECT && code->flat && !s->dense && a->walk.tile_rows > 1)
-    REFUSE("input %d: read directly, its rows lie apart; a flat scope takes them as one", i);
   return TMARING_OK;
 }
 

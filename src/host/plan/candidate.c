@@ -181,7 +181,7 @@ static int32_t rows_given(const maker *m)
   const tmaring__decision *d = m->decision;
   if (d->tile_rows != TMARING_AUTO) return d->tile_rows;
   if (tmaring__facts_columns(m->facts)) return 0;
-  const int flat_pitched = d->scope == TMARING_SCOPE_FLAT && !m->facts->dense;
+  const int flat_pitched = d->scope == TMARING_SCOPE_FLAT && !tmaring__stage_joins_rows(m->facts, d);
   return d->order == TMARING_ORDER_SPLIT || flat_pitched ? 1 : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "load_path.h"
 #include "plan_options.h"
 #include "squad.h"
+#include "stage_map.h"
 #include "tuning.h"
 
 static const char *const order_name[] = {"split", "blocked", "cyclic", "ticket"};
@@ -161,10 +162,10 @@ static const char *flat_obstacle(const tmaring__facts *facts, const tmaring__dec
   if (p->vector_count > 0) return "the formula has [N] inputs";
   if (p->row_scalar_count + p->row_output_count > 0) return "the formula has values per row";
   if (!facts->flat_free) return "the formula numbers rows or columns";
-  if (tmaring__decision_tiled(d, facts)) return "tensor-map copies keep rows apart in the stage";
+  if (d->store == TMARING_STORE_TILE) return "results that go by tensor maps are stored row by row";
   if (tmaring__decision_strips(d, facts)) return "a fill holds pieces of several rows";
-  if (!facts->dense && d->tile_rows != TMARING_AUTO && d->tile_rows > 1)
-    return "pitched rows are not one run of memory";
+  if (d->tile_rows != TMARING_AUTO && d->tile_rows > 1 && !tmaring__stage_joins_rows(facts, d))
+    return facts->dense ? "rows lie apart in the stage" : "pitched rows are not one run of memory";
   return NULL;
 }
 

@@ -26,7 +26,7 @@ static inline int32_t tmaring__decision_ring_inputs(const tmaring__decision *dec
   return count;
 }
 
-/* 1 where some stream goes by tensor maps: rows are then apart in the stage. */
+/* 1 where some stream goes by tensor maps. */
 static inline int tmaring__decision_tiled(const tmaring__decision *decision, const tmaring__facts *facts)
 {
   int tiled = decision->store == TMARING_STORE_TILE;

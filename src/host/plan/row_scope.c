@@ -1,6 +1,6 @@
 #include "row_scope.h"
 
-#include "load_path.h"
+#include "stage_map.h"
 #include "tuning.h"
 
 /* Vectors that n elements can touch: one more where their frame starts in front of them. */
@@ -80,13 +80,12 @@ void tmaring__row_scope_pick(tmaring__candidate *candidate, const tmaring__facts
   tmaring_scope *scope = &candidate->scope;
   const int32_t warps = tmaring_cta_squad_warps(&decision->cta), passes = facts->program->reduction_passes;
   const int64_t vectors = vectors_of(candidate->piece_cols, facts);
-  const int one_run = (facts->dense && candidate->pieces == 1) || candidate->tile_rows == 1;
-  const int flat_free = facts->flat_free && !tmaring__decision_tiled(decision, facts);
+  const int flat_free = facts->flat_free && tmaring__stage_is_run(candidate, facts, decision);
   const int few = few_rows(facts, machine);
   int32_t kind = decision->scope;
   scope->vec = facts->vec;
   scope->fixed = facts->fixed;
-  if (kind == TMARING_SCOPE_AUTO && flat_free && one_run) kind = TMARING_SCOPE_FLAT;
+  if (kind == TMARING_SCOPE_AUTO && flat_free) kind = TMARING_SCOPE_FLAT;
   const int strips = tmaring__candidate_strips(candidate);
   if (candidate->pieces > 1 && !strips && (passes > 0 || kind == TMARING_SCOPE_AUTO)) kind = TMARING_SCOPE_CTA;
   switch (kind) {

@@ -28,10 +28,9 @@ static int64_t run_slot_bytes(const tmaring_stream *stream, const tmaring__candi
   return tmaring_run_slot_bytes((tmaring_u32)row, c->tile_rows, one_run(stream, c), facts->aligned);
 }
 
-/* Results stored as boxes over an input: that is laid out as they are. */
 static int is_stored_over(const tmaring__facts *facts, const tmaring__decision *d, int32_t input)
 {
-  for (int32_t i = 0; d->store == TMARING_STORE_TILE && i < facts->program->output_count; ++i) {
+  for (int32_t i = 0; i < facts->program->output_count; ++i) {
     if (d->in_place[i] == input) return 1;
   }
   return 0;
@@ -40,9 +39,42 @@ static int is_stored_over(const tmaring__facts *facts, const tmaring__decision *
 int tmaring__stage_tiles(tmaring__tile_cut *cut, const tmaring__candidate *c, const tmaring__facts *facts,
                          const tmaring__decision *d, int output, int32_t index)
 {
-  const int boxed = output || is_stored_over(facts, d, index);
+  /* results stored as boxes over an input: that is laid out as they are */
+  const int boxed = output || (d->store == TMARING_STORE_TILE && is_stored_over(facts, d, index));
   const tmaring__tile_need need = {facts->cols, c->piece_cols, c->tile_rows, output, boxed ? 128 : 16, boxed};
   return tmaring__tile_cut_make(cut, output ? &facts->output[index] : &facts->input[index], &need);
+}
+
+/* Boxes that leave the rows of a fill without gaps in the slot, whatever lies between them in memory. */
+static int tiles_join(const tmaring__tile_cut *cut, const tmaring_stream *stream, const tmaring__candidate *c)
+{
+  return c->tile_rows == 1 || (c->pieces == 1 && (int64_t)cut->slot_row == row_bytes(stream, c));
+}
+
+static int input_is_run(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
+                        int32_t index)
+{
+  tmaring__tile_cut cut;
+  if (d->load[index] != TMARING_LOAD_TILE) return one_run(&facts->input[index], c);
+  return tmaring__stage_tiles(&cut, c, facts, d, 0, index) && tiles_join(&cut, &facts->input[index], c);
+}
+
+int tmaring__stage_is_run(const tmaring__candidate *candidate, const tmaring__facts *facts,
+                          const tmaring__decision *decision)
+{
+  int run = decision->store != TMARING_STORE_TILE;
+  for (int32_t i = 0; run && i < facts->program->input_count; ++i) run = input_is_run(candidate, facts, decision, i);
+  for (int32_t i = 0; run && i < facts->program->output_count; ++i) run = one_run(&facts->output[i], candidate);
+  return run;
+}
+
+int tmaring__stage_joins_rows(const tmaring__facts *facts, const tmaring__decision *decision)
+{
+  tmaring__candidate two = {0};
+  two.tile_rows = 2;
+  two.pieces = two.passes = two.cluster = two.chunk = 1;
+  two.piece_cols = facts->cols;
+  return tmaring__stage_is_run(&two, facts, decision);
 }
 
 static int64_t tile_slot_bytes(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
@@ -129,7 +161,7 @@ static void enter_runs(tmaring_stream *stream, const tmaring_stream *known, cons
   stream->slot_bytes = (tmaring_u32)run_slot_bytes(known, c, facts);
 }
 
-/* Rows apart, in memory and in the slot. */
+/* What is stored over an input as runs of memory is one there too where the input's slot is. */
 static void enter_tiles(tmaring_stream *stream, const tmaring_stream *known, tmaring__boxes *boxes,
                         const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
                         int output, int32_t index)
@@ -141,7 +173,8 @@ static void enter_tiles(tmaring_stream *stream, const tmaring_stream *known, tma
   boxes->tile[at] = cut.tile;
   boxes->map[at] = cut.map;
   *stream = *known;
-  stream->dense = 0;
+  stream->dense =
+      tiles_join(&cut, known, c) && (output || !is_stored_over(facts, d, index) || one_run(known, c));
   stream->slot_row = cut.slot_row;
   stream->slot_bytes = (tmaring_u32)cut.slot_bytes;
 }
