@@ -54,6 +54,9 @@ check "consumer: pkg-config runs, static" "$work/pc_static"
 program=$root/docs/examples/ops.c check "consumer: docs/examples/ops.c builds" \
   by_pkg_config "$work/pc_ops" $(pkg-config --libs tmaring) -lm
 check "consumer: docs/examples/ops.c runs" env LD_LIBRARY_PATH="$(dirname "$folder")" "$work/pc_ops"
+program=$root/docs/examples/tiles.c check "consumer: docs/examples/tiles.c builds" \
+  by_pkg_config "$work/pc_tiles" $(pkg-config --libs tmaring)
+check "consumer: docs/examples/tiles.c runs" env LD_LIBRARY_PATH="$(dirname "$folder")" "$work/pc_tiles"
 
 check "consumer: add_subdirectory builds" configure "$work/sub" subdirectory -DTMARING_SOURCE="$root" -DTMARING_NVRTC=OFF
 check "consumer: add_subdirectory runs" run_programs "$work/sub"

@@ -56,13 +56,14 @@ make_tree() {
     { cat "$tree/log"; die "cannot configure the copy"; }
 }
 
-# apply FILE SUBSTITUTION: 1 where nothing was substituted.
+# apply FILE SUBSTITUTION: 1 where nothing was substituted. The file as it was is kept, and put back by restore.
 apply() {
+  cp "$tree/$1" "$tree/kept"
   [ -n "$2" ] || return 0
   perl -0pi -e "$2" "$tree/$1"
-  ! cmp -s "$1" "$tree/$1"
+  ! cmp -s "$tree/kept" "$tree/$1"
 }
-restore() { cp "$1" "$tree/$1"; }
+restore() { cp "$tree/kept" "$tree/$1"; }
 build() { ninja -C "$tree/build" "$@" >"$tree/log" 2>&1 || { tail -20 "$tree/log"; return 1; }; }
 
 # verdict NAME STATUS: none has to pass, all others have to fail.

@@ -309,6 +309,15 @@ Test(far_plan, rows_in_groups_and_spread_pieces_are_refused_beyond_31_bits, .tim
   draft_free(&d);
 }
 
+Test(far_plan, tiled_loads_are_refused_beyond_31_bits, .timeout = 20)
+{
+  draft d = draft_make("y = x + x", TMARING_BF16, 0, 128);
+  d.options.order = TMARING_ORDER_CYCLIC;
+  d.options.load = TMARING_LOAD_TILE;
+  expect_limit(&d, "tile", 2147483647, "x: coordinates of tensor maps have 31 bits; use load bulk");
+  draft_free(&d);
+}
+
 /* Whatever way the planner came to a tensor map. */
 Test(far_plan, coordinates_of_tensor_maps_are_31_bits, .timeout = 20)
 {

@@ -252,7 +252,7 @@ Test(load_paths, strips_cuda, .timeout = 500)
 }
 
 /* The same bits by every path, in every order, mode and policy, on any number of SMs. */
-VENUE_TEST(load_paths, column_sums_of_strips_keep_their_bits)
+static void run_bits(const venue *v)
 {
   static const int32_t sms[] = {132, 78, 1, 16};
   float first[384], own[384];
@@ -274,6 +274,21 @@ VENUE_TEST(load_paths, column_sums_of_strips_keep_their_bits)
     cr_assert(tmaring_walk_strips(&result.args.walk));
     if (i) cr_expect_eq(memcmp(own, first, sizeof own), 0, "way %d: other bits", i);
   }
+}
+
+Test(load_paths, column_sums_of_strips_keep_their_bits_cpu, .timeout = 300)
+{
+  venue v;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  run_bits(&v);
+}
+
+Test(load_paths, column_sums_of_strips_keep_their_bits_cuda, .timeout = 300)
+{
+  venue v;
+  VENUE_NEED_CUDA(&v);
+  run_bits(&v);
+  venue_close(&v);
 }
 
 /* ---- M from memory ---- */
@@ -311,10 +326,25 @@ static void count_rows(const venue *v, int32_t path, int32_t tall, int64_t *rows
   op_close(&s);
 }
 
-VENUE_TEST(load_paths, rows_from_memory)
+static void run_counts(const venue *v)
 {
   int64_t *rows = v->place->take(sizeof *rows);
   cr_assert_not_null(rows);
   for (int32_t i = 0; i < 2 * (TMARING_LOAD_DIRECT + 1); ++i) count_rows(v, i / 2, i % 2, rows);
   v->place->give(rows);
+}
+
+Test(load_paths, rows_from_memory_cpu, .timeout = 300)
+{
+  venue v;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  run_counts(&v);
+}
+
+Test(load_paths, rows_from_memory_cuda, .timeout = 300)
+{
+  venue v;
+  VENUE_NEED_CUDA(&v);
+  run_counts(&v);
+  venue_close(&v);
 }

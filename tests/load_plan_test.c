@@ -242,51 +242,6 @@ Test(load_plan, rows_of_boxes_are_31_bits, .timeout = 10)
   draft_free(&d);
 }
 
-/* ---- strips ---- */
-
-Test(load_plan, strips_are_several_rows_of_a_piece, .timeout = 10)
-{
-  draft d = draft_make("y = x * w[N] + s[M]", TMARING_F32, 1000, 4096);
-  d.options.tile_rows = 16;
-  d.options.piece_cols = 256;
-  tmaring_plan *plan = draft_accept(&d);
-  const tmaring_args a = draft_args(plan, 1000);
-  cr_expect(tmaring_walk_strips(&a.walk));
-  cr_expect_eq(a.walk.tiles, 63 * 16);
-  cr_expect_eq(a.walk.pieces, 16);
-  cr_expect_eq(a.input[0].dense, 0);
-  cr_expect_eq(a.input[0].slot_row, 1024);
-  cr_expect_neq(a.scope.kind, TMARING_SCOPE_FLAT);
-  cr_expect_eq(tmaring_check(plan, 1000, NULL), TMARING_OK, "%s", tmaring_last_detail());
-  cr_expect_not_null(draft_note(plan, "strips: a fill is 16 rows of 256 columns"));
-  tmaring_plan_free(plan);
-  draft_free(&d);
-}
-
-/* Few columns per thread stay in registers: no accumulators in shared memory. Chunks do not depend on order, policy or
- * SM count. */
-Test(load_plan, columns_go_down_strips, .timeout = 10)
-{
-  draft d = draft_make("k = colsum(x)", TMARING_F32, 100000, 16384);
-  int32_t chunk = 0, seats = 0;
-  d.options.tile_rows = 8;
-  d.options.piece_cols = 512;
-  for (int i = 0; i < 8; ++i) {
-    d.options.order = i % 4;
-    d.machine.sm_count = i < 4 ? 132 : 78;
-    tmaring_plan *plan = draft_accept(&d);
-    const tmaring_args a = draft_args(plan, 100000);
-    cr_expect(tmaring_walk_strips(&a.walk) && a.walk.tile_rows == 8 && a.walk.pieces == 32);
-    cr_expect_eq(a.columns_staged, 0);
-    cr_expect_leq(a.smem.total, 232448);
-    if (i == 0) chunk = a.walk.chunk, seats = tmaring_column_seats(&a);
-    cr_expect_eq(a.walk.chunk, chunk);
-    cr_expect_eq(tmaring_column_seats(&a), seats);
-    tmaring_plan_free(plan);
-  }
-  draft_free(&d);
-}
-
 /* ---- all together ---- */
 
 static const char *const formulas[] = {"y = x + x",     "y = a + b; z = a - b", "y = x * max(x)",   "s = sum(x)",

@@ -1,19 +1,13 @@
 /* Load and store paths on the CPU backend with data, on kernel arguments and boxes made by hand; and what the checker
  * says about them. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../src/host/check/check_args.h"
 #include "support/hand_case.h"
+#include "support/subset.h"
 
 static const tmaring_dtype dtypes[] = {TMARING_F32, TMARING_F16, TMARING_BF16, TMARING_F64};
-
-static int subset(void)
-{
-  const char *n = getenv("TMARING_TEST_SUBSET");
-  return n && atoi(n) > 0 ? atoi(n) : 1;
-}
 
 /* Proved, run, and compared with the oracle. */
 static void pass(const hand_spec *spec)
@@ -73,7 +67,7 @@ static hand_spec spec_of(int path, int number)
 Test(path_emulator, cp_async_ordinary_and_direct_loads_anywhere, .timeout = 120)
 {
   static const int paths[] = {TMARING_LOAD_ASYNC, TMARING_LOAD_ORDINARY, TMARING_LOAD_DIRECT};
-  for (int i = 0; i < 3 * 360; i += subset()) {
+  for (int i = 0; i < 3 * 360; i += subset_step()) {
     hand_spec s = spec_of(paths[i % 3], i / 3);
     if (s.formula == HAND_DOUBLE && i % 4 == 0 && s.pitch_gap == 0) {
       s.scope = TMARING_SCOPE_FLAT;
@@ -87,7 +81,7 @@ Test(path_emulator, cp_async_ordinary_and_direct_loads_anywhere, .timeout = 120)
 
 Test(path_emulator, boxes_of_rows_and_of_fills, .timeout = 120)
 {
-  for (int i = 0; i < 720; i += subset()) {
+  for (int i = 0; i < 720; i += subset_step()) {
     hand_spec s = spec_of(TMARING_LOAD_TILE, i / 2);
     s.together = i % 2;
     if (i % 3 == 0) s.box_cols = 128 / (int32_t)tmaring_dtype_bytes(s.dtype);
@@ -99,7 +93,7 @@ Test(path_emulator, boxes_of_rows_and_of_fills, .timeout = 120)
 /* Every path in front of a store that is clipped. */
 Test(path_emulator, stores_of_boxes, .timeout = 120)
 {
-  for (int i = 0; i < 5 * 180; i += subset()) {
+  for (int i = 0; i < 5 * 180; i += subset_step()) {
     hand_spec s = spec_of(i % 5, i / 5);
     if (s.formula == HAND_ROW_SUM) s.formula = HAND_SOFTMAX;
     s.tiled_store = 1;
@@ -113,7 +107,7 @@ Test(path_emulator, stores_of_boxes, .timeout = 120)
 /* Long rows in pieces, each a tile or streamed again for every pass. */
 Test(path_emulator, pieces_of_rows, .timeout = 120)
 {
-  for (int i = 0; i < 5 * 48; i += subset()) {
+  for (int i = 0; i < 5 * 48; i += subset_step()) {
     hand_spec s = spec_of(i % 5, i / 5);
     s.cols = i % 3 ? 1024 : 1000; /* 4 pieces, or 9 of which the last is shorter */
     s.pieces = i % 3 ? 4 : 9;
@@ -131,7 +125,7 @@ Test(path_emulator, pieces_of_rows, .timeout = 120)
 
 Test(path_emulator, orders_policies_and_few_rows, .timeout = 120)
 {
-  for (int i = 0; i < 5 * 120; i += subset()) {
+  for (int i = 0; i < 5 * 120; i += subset_step()) {
     hand_spec s = spec_of(i % 5, i / 5);
     s.rows = i / 5 % 8;
     s.order = i / 5 % 4;

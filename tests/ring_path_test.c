@@ -5,12 +5,13 @@
 #include "../src/host/check/explore.h"
 #include "../src/host/check/schedule.h"
 #include "support/small_ring.h"
+#include "support/subset.h"
 
 #define STATE_LIMIT (1u << 24)
 #define PATHS       (TMARING_LOAD_DIRECT + 1)
 
 typedef struct total {
-  int rings;
+  int rings; /* those left out included */
   uint64_t states;
 } total;
 
@@ -28,6 +29,7 @@ static void play(total *t, const small_spec *spec)
   small_ring r;
   tmaring__fault_note fault;
   tmaring__explore_report report;
+  if (t->rings++ % subset_step() != 0) return;
   small_ring_make(&r, spec);
   for (uint64_t seed = TMARING__LAZY; seed < 3; ++seed) {
     cr_assert_eq(tmaring__schedule_run(&r.ring, seed, &fault, NULL, NULL), TMARING_OK, "%s, seed %d: %s",
@@ -35,7 +37,6 @@ static void play(total *t, const small_spec *spec)
   }
   cr_assert_eq(tmaring__explore(&r.ring, 1, STATE_LIMIT, &report, &fault), TMARING_OK, "%s: %s", small_ring_text(spec),
                tmaring_last_detail());
-  t->rings += 1;
   t->states += report.states;
 }
 
@@ -69,6 +70,19 @@ static void play_pairs(total *t, small_spec spec, int stages, int first_mode)
 {
   for (spec.path[0] = 0; spec.path[0] < PATHS; ++spec.path[0]) {
     for (spec.path[1] = 0; spec.path[1] < PATHS; ++spec.path[1]) play_stores(t, spec, stages, first_mode);
+  }
+}
+
+/* Warp-specialized rings of two and three stages. */
+static void play_squads(total *t, small_spec spec)
+{
+  for (spec.stages = 2; spec.stages <= 3; ++spec.stages) {
+    for (spec.distance = 0; spec.distance < spec.stages; ++spec.distance) {
+      for (spec.staged = 0; spec.staged <= 1; ++spec.staged) {
+        spec.tiled_store = spec.staged && spec.path[1] == TMARING_LOAD_TILE;
+        for (spec.trips = 0; spec.trips <= 2 * spec.stages + 1; spec.trips += spec.stages) play(t, &spec);
+      }
+    }
   }
 }
 
@@ -148,6 +162,26 @@ Test(ring_path, release_by_every_thread, .timeout = 300)
   s.path[1] = TMARING_LOAD_TILE;
   play_stores(&t, s, 3, SMALL_WS);
   report(&t, "release by every thread");
+}
+
+/* Every pair of paths where two squads take fills in turn or share tiles; with tickets each squad has an end mark. */
+Test(ring_path, two_squads, .timeout = 300)
+{
+  total t = {0, 0};
+  small_spec s = base_spec();
+  s.squads = 2;
+  for (s.turns = 0; s.turns < 2; ++s.turns) {
+    for (int ticket = 0; ticket < 2; ++ticket) {
+      s.order = ticket ? TMARING_ORDER_TICKET : TMARING_ORDER_BLOCKED;
+      for (s.path[0] = 0; s.path[0] < PATHS; ++s.path[0]) {
+        s.path[1] = TMARING_LOAD_ASYNC;
+        play_squads(&t, s);
+        s.path[1] = TMARING_LOAD_TILE;
+        play_squads(&t, s);
+      }
+    }
+  }
+  report(&t, "two squads");
 }
 
 Test(ring_path, rows_shared_by_ctas, .timeout = 300)

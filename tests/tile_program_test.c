@@ -169,6 +169,24 @@ VENUE_TEST(tile_program, products_of_every_ring)
   }
 }
 
+/* Larger blocks, every thread's own release, register sharing, bounded waits. */
+VENUE_TEST(tile_program, products_of_every_block)
+{
+  for (int32_t i = 0; i < 24; ++i) {
+    tile_trial t = matmul_of(product_types[i % 3], 97, 130, 75);
+    t.options.consumers[0] = i / 3 % 2 ? 128 : 256;
+    t.options.consumers[1] = i / 3 % 2 ? 2 : 1;
+    t.options.role_axis = i % 3;
+    t.options.mode = TMARING_MODE_WARP_SPECIALIZED;
+    t.options.release = i / 6 % 2;
+    t.options.debug = i / 12;
+    t.options.load = i % 2 ? TMARING_LOAD_BULK : TMARING_LOAD_TILE;
+    if (i >= 18) t.options.registers[0] = 64, t.options.registers[1] = 168;
+    if (i >= 18) t.options.role_axis = TMARING_AXIS_Y;
+    if (chosen()) expect_pass(v, &t);
+  }
+}
+
 VENUE_TEST(tile_program, products_of_broadcast_operands)
 {
   for (int i = 0; i < 6; ++i) {

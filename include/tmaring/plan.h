@@ -52,7 +52,8 @@ typedef struct tmaring_plan_options {
   int32_t warps_per_row;              /* scope group */
   int32_t lanes_per_row;              /* scope lanes: 1, 2, 4, 8, 16 */
   int32_t tile_rows;                  /* rows per fill */
-  int32_t piece_cols;                 /* columns per piece of a row; N: whole rows */
+  int32_t piece_cols;                 /* columns per piece of a row; N: whole rows. With tile_rows above 1: fills of so
+                                         many rows by so many columns, where nothing is reduced over a row */
   int32_t workers;                    /* CTAs; clusters where rows are shared by CTAs */
   int32_t debug;                      /* 1: bounded waits and a fault record */
   int32_t cluster;                    /* scope cluster: CTAs that share a row: 2, 4, 8; 1: never */

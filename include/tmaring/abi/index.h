@@ -13,7 +13,7 @@
 /* Runs the statements with `index_t` standing for the signed integer type of a width: 32, or any other value for 64.
  * They are compiled once per type. In C and in C++, on either side:
  *
- *     TMARING_INDEX_SWITCH(report.width, start(sizeof(index_t)); copy_rows<index_t>(x, y, n);) */
+ *     TMARING_INDEX_SWITCH(report.width, start(sizeof(index_t)); copy_rows<index_t>(x, y, n);); */
 #define TMARING_INDEX_SWITCH(width, ...)                                                                               \
   do {                                                                                                                 \
     if ((width) == 32) {                                                                                               \

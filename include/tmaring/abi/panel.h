@@ -40,7 +40,7 @@ TMARING_FN tmaring_run tmaring_panel_row(const tmaring_panel *p, tmaring_u64 bas
     const tmaring_u32 next = d < p->rank - 1 ? left / (tmaring_u32)p->box[d] : 0;
     const tmaring_i64 at = origin->at[d] + (tmaring_i64)(left - next * (tmaring_u32)p->box[d]);
     if (at >= p->dims[d]) r.bytes = 0;
-    r.address += (tmaring_u64)(at * p->stride[d]);
+    r.address += (tmaring_u64)at * (tmaring_u64)p->stride[d]; /* past the tensor it may wrap: no bytes then */
     left = next;
   }
   return r;

@@ -38,8 +38,9 @@
  *   ROLE_PATH(e, t)                    tmaring_load_path of input t
  *   ROLE_TILE(e, t)                    const tmaring_tile * of a tiled input t
  *   ROLE_OUTPUT_TILE(e, t)             and of output t where stores are tiled
- *   ROLE_GRID(e)                       tile programs: const tmaring_grid *; by default NULL: fills are rows
- *   ROLE_PANEL(e, t)                   tile programs: const tmaring_panel * of input t, behind them of the output
+ *   ROLE_IS_GRID(e)                    tile programs; by default 0: fills are rows
+ *   ROLE_GRID(e)                       const tmaring_grid * of a tile program
+ *   ROLE_PANEL(e, t)                   const tmaring_panel * of input t of a tile program, behind them of the output
  *   ROLE_HAS_ASYNC(e)                  some input goes by cp.async: lanes arrive at full too
  *   ROLE_IS_WIDE(e)                    all lanes of the feeding warp run its code
  *   ROLE_HAS_TILED_STORES(e)           staged results go by tensor maps
@@ -109,27 +110,28 @@
 #define ROLE_CLUSTER_SYNC(f, e) ((void)0)
 #endif
 
-#ifndef ROLE_GRID
+#ifndef ROLE_IS_GRID
+#define ROLE_IS_GRID(e)  0
 #define ROLE_GRID(e)     ((const tmaring_grid *)0)
 #define ROLE_PANEL(e, t) ((const tmaring_panel *)0)
 #endif
 
 /* The runs of a fill that bulk copies take one by one: in a grid the rows of a panel, else rows of the matrix. */
 #define ROLE_LOAD_RUNS(e, f, fill)                                                                                     \
-  (ROLE_GRID(e) ? tmaring_panel_rows(ROLE_PANEL(e, (f)->tensor))                                                       \
-                : tmaring_run_count(ROLE_INPUT(e, (f)->tensor), (fill)->rows))
+  (ROLE_IS_GRID(e) ? tmaring_panel_rows(ROLE_PANEL(e, (f)->tensor))                                                    \
+                   : tmaring_run_count(ROLE_INPUT(e, (f)->tensor), (fill)->rows))
 #define ROLE_LOAD_RUN(e, f, fill)                                                                                      \
-  (ROLE_GRID(e)                                                                                                        \
+  (ROLE_IS_GRID(e)                                                                                                     \
        ? tmaring_panel_row(ROLE_PANEL(e, (f)->tensor), ROLE_INPUT(e, (f)->tensor)->base, &(f)->origin, (f)->run)       \
        : tmaring_run_at(ROLE_INPUT(e, (f)->tensor), fill, 0, (fill)->rows, (f)->run))
 #define ROLE_STORE_RUNS(e, f)                                                                                          \
-  (!ROLE_GRID(e)              ? tmaring_store_runs(ROLE_OUTPUT(e, (f)->tensor), f, ROLE_HAS_TILED_STORES(e))           \
+  (!ROLE_IS_GRID(e)           ? tmaring_store_runs(ROLE_OUTPUT(e, (f)->tensor), f, ROLE_HAS_TILED_STORES(e))           \
    : ROLE_HAS_TILED_STORES(e) ? 0                                                                                      \
                               : tmaring_panel_rows(ROLE_PANEL(e, ROLE_ARGS(e)->input_count)))
 #define ROLE_STORE_RUN(e, f, fill)                                                                                     \
-  (ROLE_GRID(e) ? tmaring_panel_row(ROLE_PANEL(e, ROLE_ARGS(e)->input_count), ROLE_OUTPUT(e, (f)->tensor)->base,       \
-                                    &(f)->origin, (f)->run)                                                            \
-                : tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, (f)->tensor), f, fill))
+  (ROLE_IS_GRID(e) ? tmaring_panel_row(ROLE_PANEL(e, ROLE_ARGS(e)->input_count), ROLE_OUTPUT(e, (f)->tensor)->base,    \
+                                       &(f)->origin, (f)->run)                                                         \
+                   : tmaring_store_run_at(ROLE_ARGS(e), ROLE_OUTPUT(e, (f)->tensor), f, fill))
 
 #ifndef ROLE_HAS_STRIPS
 #define ROLE_HAS_STRIPS(e) 1
@@ -151,7 +153,7 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
       f->bytes += tmaring_tile_bytes(ROLE_TILE(e, f->tensor), fill);
       continue;
     }
-    if (ROLE_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, f->tensor), ROLE_GRID(e), fill, &f->origin);
+    if (ROLE_IS_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, f->tensor), ROLE_GRID(e), fill, &f->origin);
     for (f->run = 0; f->run < ROLE_LOAD_RUNS(e, f, fill); ++f->run) {
       r = ROLE_LOAD_RUN(e, f, fill);
       if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
@@ -188,11 +190,11 @@ ROLE_FN(tmaring_issue_run)(ROLE_ENV *e, tmaring_issue_frame *f, const tmaring_fi
       }
       continue;
     }
-    if (ROLE_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, f->tensor), ROLE_GRID(e), fill, &f->origin);
+    if (ROLE_IS_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, f->tensor), ROLE_GRID(e), fill, &f->origin);
     for (f->run = 0; f->run < ROLE_LOAD_RUNS(e, f, fill); ++f->run) {
       ROLE_POINT(f);
       r = ROLE_LOAD_RUN(e, f, fill);
-      if (ROLE_GRID(e) && r.bytes == 0) continue; /* a row outside the tensor */
+      if (ROLE_IS_GRID(e) && r.bytes == 0) continue; /* a row outside the tensor */
       if (!ROLE_HAS_EDGES(e) && ROLE_PATH(e, f->tensor) == TMARING_LOAD_BULK) {
         ROLE_LOAD(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;
@@ -324,11 +326,11 @@ ROLE_FN(tmaring_store_run)(ROLE_ENV *e, tmaring_store_frame *f, const tmaring_fi
         ROLE_STORE_TILE(e, f->tensor, stage, fill, tmaring_store_copy_at(ROLE_OUTPUT_TILE(e, f->tensor), f));
       }
     }
-    if (ROLE_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, ROLE_ARGS(e)->input_count), ROLE_GRID(e), fill, &f->origin);
+    if (ROLE_IS_GRID(e)) tmaring_panel_origin(ROLE_PANEL(e, ROLE_ARGS(e)->input_count), ROLE_GRID(e), fill, &f->origin);
     for (f->run = 0; f->run < ROLE_STORE_RUNS(e, f); ++f->run) {
       ROLE_POINT(f);
       r = ROLE_STORE_RUN(e, f, fill);
-      if (ROLE_GRID(e) && r.bytes == 0) continue;
+      if (ROLE_IS_GRID(e) && r.bytes == 0) continue;
       if (!ROLE_HAS_EDGES(e)) {
         ROLE_STORE(e, f->tensor, stage, r.offset, r.address, r.bytes);
         continue;

@@ -10,7 +10,7 @@
  *
  *     tmaring_index_width(tensors, 3, &report);
  *     tmaring_grid_for(&grid, (const int64_t[3]){n, 1, 1}, (const int32_t[3]){256, 1, 1}, 8, &machine);
- *     TMARING_INDEX_SWITCH(report.width, add<index_t><<<dim3(grid.x, grid.y, grid.z), 256>>>(a, b, y, (index_t)n);)
+ *     TMARING_INDEX_SWITCH(report.width, add<index_t><<<dim3(grid.x, grid.y, grid.z), 256>>>(a, b, y, (index_t)n););
  *
  * A grid of any size gives every index once: fewer threads than elements take several each, more have none. */
 #ifndef TMARING_DEVICE_INDEX_CUH

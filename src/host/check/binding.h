@@ -90,6 +90,7 @@
 
 #define ROLE_PATH(e, t)          ((e)->ring->args->input[t].path)
 #define ROLE_TILE(e, t)          (&(e)->ring->boxes->tile[t])
+#define ROLE_IS_GRID(e)          (tmaring__ring_grid((e)->ring) != NULL)
 #define ROLE_GRID(e)             tmaring__ring_grid((e)->ring)
 #define ROLE_PANEL(e, t)         (&(e)->ring->boxes->panel[t])
 #define ROLE_OUTPUT_TILE(e, t)   (&(e)->ring->boxes->tile[TMARING_TILED_OUTPUTS + (t)])

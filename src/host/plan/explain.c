@@ -179,7 +179,10 @@ static void explain_columns(const tmaring__candidate *c, const tmaring__facts *f
                     "columns: %lld rows per chunk, which %d accumulator%s per column join in a fixed order; a second "
                     "kernel joins the chunks",
                     (long long)c->chunk * c->tile_rows, seats, seats == 1 ? "" : "s");
-  if (c->columns_staged) {
+  if (tmaring__candidate_strips(c) && tmaring__column_held(c, facts) > 0) {
+    tmaring__note_add(notes, "accumulators: in registers: a thread has up to %d vectors of a strip's row",
+                      tmaring__column_held(c, facts));
+  } else if (c->columns_staged) {
     tmaring__note_add(notes,
                       "accumulators: %lld bytes of shared memory, or registers where a thread has few steps per row",
                       (long long)tmaring__column_smem_bytes(c, facts, d));

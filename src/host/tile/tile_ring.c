@@ -46,9 +46,31 @@ static void decide_roles(tmaring_cta *cta, const tmaring_tile_options *o, tmarin
   cta->release = TMARING_RELEASE_WARP;
 }
 
+/* Blocks of 16 x 16 results are shared out to `along` warps by rows, and by columns to as many as are left. */
+static int shares(int32_t warps, int32_t rows, int32_t cols, int32_t along)
+{
+  return warps % along == 0 && rows % along == 0 && cols % (warps / along) == 0;
+}
+
+/* Warps along m of so many in all; 0: they cannot share the results out equally. */
+static int32_t warps_along(const tmaring__tile_draft *w, int32_t warps)
+{
+  const int32_t rows = w->box[1] / 16, cols = w->box[0] / 16;
+  int32_t along = rows;
+  while (along > 0 && !shares(warps, rows, cols, along)) --along;
+  return along;
+}
+
+static int32_t open_consumers(const tmaring__tile_draft *w)
+{
+  int32_t warps = CONSUMERS / 32;
+  if (w->op == TMARING_TILE_COPY && w->code.staged) return CONSUMERS_COPY;
+  while (w->op == TMARING_TILE_MATMUL && !warps_along(w, warps)) --warps; /* one warp takes any */
+  return 32 * warps;
+}
+
 static tmaring_status decide_block(tmaring__tile_draft *w)
 {
-  const int waits = w->op == TMARING_TILE_COPY && w->code.staged;
   tmaring__decision decision;
   tmaring__facts facts;
   tmaring_plan_options common;
@@ -61,7 +83,7 @@ static tmaring_status decide_block(tmaring__tile_draft *w)
   decide_roles(&decision.cta, &w->options, w->notes);
   tmaring__tile_options_common(&common, &w->options);
   if (common.consumers[0] == TMARING_AUTO && common.consumers[1] == TMARING_AUTO && common.consumers[2] == TMARING_AUTO)
-    common.consumers[0] = waits ? CONSUMERS_COPY : CONSUMERS;
+    common.consumers[0] = open_consumers(w);
   TMARING__TRY(tmaring__block_decide(&decision, &common, &facts, &w->machine, w->notes));
   w->args.cta = decision.cta;
   w->code.mode = decision.cta.mode;
@@ -86,17 +108,10 @@ static void enter_scope(tmaring__tile_draft *w)
   w->code.debug = asked_or(w->options.debug, 0);
 }
 
-/* Blocks of 16 x 16 results are shared out to `along` warps by rows, and by columns to as many as are left. */
-static int shares(int32_t warps, int32_t rows, int32_t cols, int32_t along)
-{
-  return warps % along == 0 && rows % along == 0 && cols % (warps / along) == 0;
-}
-
 static tmaring_status share_product(tmaring__tile_draft *w)
 {
   const int32_t warps = tmaring_cta_consumer_warps(&w->args.cta), rows = w->box[1] / 16, cols = w->box[0] / 16;
-  int32_t along = rows;
-  while (along > 0 && !shares(warps, rows, cols, along)) --along;
+  const int32_t along = warps_along(w, warps);
   if (along == 0)
     return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
                          "consumers: got %d warps, needs a number that shares out %d x %d blocks of 16 x 16 results "
