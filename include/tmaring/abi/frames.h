@@ -275,16 +275,17 @@ TMARING_FN tmaring_i32 tmaring_store_runs(const tmaring_stream *s, const tmaring
   return tiled ? 0 : tmaring_run_count(s, f->last - f->first);
 }
 
-/* Tiled stores, every row in boxes of its own: copies of a store's rows, and the number among the fill's copies of the
- * one that the store is at. */
+/* Tiled stores: copies of a store's rows, and the number among the fill's copies of the one that the store is at. Boxes
+ * of several rows are stored by a thread that has the whole fill. */
 TMARING_FN tmaring_i32 tmaring_store_copies(const tmaring_tile *t, const tmaring_store_frame *f)
 {
+  if (!t->by_row) return f->last > f->first ? t->boxes : 0;
   return (f->last - f->first) * t->boxes;
 }
 
 TMARING_FN tmaring_i32 tmaring_store_copy_at(const tmaring_tile *t, const tmaring_store_frame *f)
 {
-  return f->first * t->boxes + f->run;
+  return t->by_row ? f->first * t->boxes + f->run : f->run;
 }
 
 /* True where a fill's results are complete after it. */

@@ -30,7 +30,8 @@ typedef struct tmaring_stream {
   tmaring_i32 dtype;      /* tmaring_dtype */
   tmaring_u32 elem_bytes; /* of a pair where paired */
   tmaring_i32 path;       /* inputs: tmaring_load_path; outputs: 1 where stores go by tensor maps, else 0 */
-  tmaring_i32 dense;      /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row */
+  tmaring_i32 dense;      /* 1: a fill is one run: whole rows follow one another, or it holds no more than one row.
+                             Tiled: in the slot, where runs have their offsets; rows may lie apart in memory */
 } tmaring_stream;
 
 typedef struct tmaring_run {

@@ -160,9 +160,10 @@ static tmaring_status check_staged(const proof *p, const tmaring_fill *fill, tma
   for (range->tensor = 0; range->tensor < p->args->output_count; ++range->tensor) {
     const tmaring_stream *s = &p->args->output[range->tensor];
     if (p->code->tiled_store) {
-      *bytes += (uint64_t)(range->last - range->first) * (uint64_t)fill->cols * s->elem_bytes;
+      const int32_t last = p->code->flat ? fill->rows : range->last; /* flat: one thread stores all */
+      *bytes += (uint64_t)(last - range->first) * (uint64_t)fill->cols * s->elem_bytes;
       TMARING__TRY(tmaring__check_boxes(p->args, p->boxes, TMARING_TILED_OUTPUTS + range->tensor, fill, range->first,
-                                        range->last, copies));
+                                        last, copies));
       continue;
     }
     for (range->run = 0; range->run < tmaring_run_count(s, range->last - range->first); ++range->run) {

@@ -253,8 +253,7 @@ static tmaring_status check_strides(const tmaring_args *a, const tmaring__code *
     REFUSE("%s %d: dense, though a fill holds pieces of rows", what, index);
   if (s->dense && many && s->path != TMARING_LOAD_TILE && (grouped || s->pitch != row))
     REFUSE("%s %d: dense, though rows of %lld bytes lie %lld apart", what, index, (long long)row, (long long)s->pitch);
-  if (code->flat && many && !s->dense)
-    REFUSE("%s %d: its rows lie apart; a flat scope takes them as one", what, index);
+  if (code->flat && many && !s->dense) REFUSE("%s %d: its rows lie apart; a flat scope takes them as one", what, index);
   if (code->aligned && (s->base | (uint64_t)s->pitch | (uint64_t)s->group_pitch | (uint64_t)row) % TMARING_BULK != 0)
     REFUSE("%s %d: base, pitch %lld, group pitch %lld or row modulo 16 is not 0, the kernel is for aligned rows", what,
            index, (long long)s->pitch, (long long)s->group_pitch);

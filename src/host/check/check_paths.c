@@ -118,7 +118,14 @@ static tmaring_status check_input(const tmaring_args *a, const tmaring__boxes *b
   return TMARING_OK;
 }
 
-/* A row's boxes are stored by the warp that has the row. */
+/* 1 where one thread stores all of a fill. */
+static int has_one_storer(const tmaring_args *a)
+{
+  return a->cta.mode == TMARING_MODE_PIPELINED ||
+         (a->scope.kind != TMARING_SCOPE_FLAT && a->scope.warps_per_row == tmaring_cta_squad_warps(&a->cta));
+}
+
+/* A row's boxes are stored by the warp that has the row, those of all rows by one. */
 static tmaring_status check_output(const tmaring_args *a, const tmaring__boxes *boxes, const tmaring__code *code,
                                    int32_t i)
 {
@@ -128,9 +135,8 @@ static tmaring_status check_output(const tmaring_args *a, const tmaring__boxes *
   if (!tiled) return TMARING_OK;
   if (!code->staged) REFUSE("output %d: stored as boxes, the kernel stages nothing", i);
   TMARING__TRY(check_tiled(a, boxes, code, "output", i, TMARING_TILED_OUTPUTS + i));
-  if (!boxes->tile[TMARING_TILED_OUTPUTS + i].by_row)
-    REFUSE("output %d: stored as boxes of several rows, needs boxes per row", i);
-  if (code->flat) REFUSE("output %d: stored as boxes, a flat scope has no rows", i);
+  if (boxes->tile[TMARING_TILED_OUTPUTS + i].by_row ? code->flat : !has_one_storer(a))
+    REFUSE("output %d: stored as boxes of several rows by several threads, needs boxes per row and a scope of rows", i);
   return TMARING_OK;
 }
 

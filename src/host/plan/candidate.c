@@ -162,6 +162,7 @@ static int32_t rows_for(const maker *m, tmaring__candidate *c, int32_t target)
                           : (int64_t)tmaring_round_up((tmaring_u64)tmaring__candidate_row_bytes(c, facts) + 15, 16);
   int64_t rows = tmaring_max_i64(1, target / row);
   if (copies_rows(m)) rows = tmaring_min_i64(rows, TUNING_MAX_RUNS);
+  if (m->decision->store == TMARING_STORE_TILE) rows = tmaring_min_i64(rows, TMARING_MAX_BOX); /* one box, if any */
   c->tile_rows = (int32_t)rows; /* the scope may depend on whether a fill is one row */
   tmaring__row_scope_pick(c, facts, m->decision, m->machine);
   const int32_t round = c->scope.kind == TMARING_SCOPE_FLAT

@@ -128,7 +128,8 @@ static int same_places(const tmaring__facts *facts, int32_t input, const tmaring
  * bytes, which tiled inputs can be laid out for. */
 static int same_rows(const tmaring__decision *d, int32_t input)
 {
-  if (d->store == TMARING_STORE_TILE) return d->load[input] == TMARING_LOAD_TILE;
+  if (d->store == TMARING_STORE_TILE && d->cta.mode != TMARING_MODE_PIPELINED)
+    return d->load[input] == TMARING_LOAD_TILE;
   return tmaring__decision_rings(d, input);
 }
 

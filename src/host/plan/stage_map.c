@@ -36,12 +36,20 @@ static int is_stored_over(const tmaring__facts *facts, const tmaring__decision *
   return 0;
 }
 
+/* 1 where one thread stores all rows of a fill, so that a box may have several. The scope counts with roles apart. */
+static int has_one_storer(const tmaring__candidate *c, const tmaring__decision *d)
+{
+  return d->cta.mode == TMARING_MODE_PIPELINED || c->scope.warps_per_row == tmaring_cta_squad_warps(&d->cta);
+}
+
 int tmaring__stage_tiles(tmaring__tile_cut *cut, const tmaring__candidate *c, const tmaring__facts *facts,
                          const tmaring__decision *d, int output, int32_t index)
 {
   /* results stored as boxes over an input: that is laid out as they are */
   const int boxed = output || (d->store == TMARING_STORE_TILE && is_stored_over(facts, d, index));
-  const tmaring__tile_need need = {facts->cols, c->piece_cols, c->tile_rows, output, boxed ? 128 : 16, boxed};
+  const int by_row = boxed && !has_one_storer(c, d);
+  const tmaring__tile_need need = {facts->cols,      c->piece_cols,     c->tile_rows,
+                                   output && by_row, by_row ? 128 : 16, boxed};
   return tmaring__tile_cut_make(cut, output ? &facts->output[index] : &facts->input[index], &need);
 }
 
@@ -51,30 +59,33 @@ static int tiles_join(const tmaring__tile_cut *cut, const tmaring_stream *stream
   return c->tile_rows == 1 || (c->pieces == 1 && (int64_t)cut->slot_row == row_bytes(stream, c));
 }
 
-static int input_is_run(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
-                        int32_t index)
+static int is_run(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d, int output,
+                  int32_t index)
 {
+  const tmaring_stream *stream = output ? &facts->output[index] : &facts->input[index];
+  const int tiled = output ? d->store == TMARING_STORE_TILE : d->load[index] == TMARING_LOAD_TILE;
   tmaring__tile_cut cut;
-  if (d->load[index] != TMARING_LOAD_TILE) return one_run(&facts->input[index], c);
-  return tmaring__stage_tiles(&cut, c, facts, d, 0, index) && tiles_join(&cut, &facts->input[index], c);
+  if (!tiled) return one_run(stream, c);
+  return tmaring__stage_tiles(&cut, c, facts, d, output, index) && tiles_join(&cut, stream, c) &&
+         !(output && cut.tile.by_row);
 }
 
 int tmaring__stage_is_run(const tmaring__candidate *candidate, const tmaring__facts *facts,
                           const tmaring__decision *decision)
 {
-  int run = decision->store != TMARING_STORE_TILE;
-  for (int32_t i = 0; run && i < facts->program->input_count; ++i) run = input_is_run(candidate, facts, decision, i);
-  for (int32_t i = 0; run && i < facts->program->output_count; ++i) run = one_run(&facts->output[i], candidate);
+  int run = decision->store != TMARING_STORE_TILE || decision->cta.mode == TMARING_MODE_PIPELINED;
+  for (int32_t i = 0; run && i < facts->program->input_count; ++i) run = is_run(candidate, facts, decision, 0, i);
+  for (int32_t i = 0; run && i < facts->program->output_count; ++i) run = is_run(candidate, facts, decision, 1, i);
   return run;
 }
 
 int tmaring__stage_joins_rows(const tmaring__facts *facts, const tmaring__decision *decision)
 {
-  tmaring__candidate two = {0};
-  two.tile_rows = 2;
-  two.pieces = two.passes = two.cluster = two.chunk = 1;
-  two.piece_cols = facts->cols;
-  return tmaring__stage_is_run(&two, facts, decision);
+  tmaring__candidate some = {0};
+  some.tile_rows = decision->tile_rows != TMARING_AUTO ? decision->tile_rows : 2;
+  some.pieces = some.passes = some.cluster = some.chunk = 1;
+  some.piece_cols = facts->cols;
+  return tmaring__stage_is_run(&some, facts, decision);
 }
 
 static int64_t tile_slot_bytes(const tmaring__candidate *c, const tmaring__facts *facts, const tmaring__decision *d,
@@ -173,8 +184,7 @@ static void enter_tiles(tmaring_stream *stream, const tmaring_stream *known, tma
   boxes->tile[at] = cut.tile;
   boxes->map[at] = cut.map;
   *stream = *known;
-  stream->dense =
-      tiles_join(&cut, known, c) && (output || !is_stored_over(facts, d, index) || one_run(known, c));
+  stream->dense = tiles_join(&cut, known, c) && (output || !is_stored_over(facts, d, index) || one_run(known, c));
   stream->slot_row = cut.slot_row;
   stream->slot_bytes = (tmaring_u32)cut.slot_bytes;
 }

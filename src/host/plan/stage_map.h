@@ -27,12 +27,12 @@ int tmaring__stage_tiles(tmaring__tile_cut *cut, const tmaring__candidate *candi
                          const tmaring__decision *decision, int output, int32_t index);
 
 /* 1 where a fill is one run to the threads that compute, as the flat scope needs it: in memory what is stored, or copied
- * as it lies there; in the slot what comes by tensor maps. No results that go by tensor maps: each thread that stores
- * has whole rows. */
+ * as it lies there; in the slot what comes and goes by tensor maps. Those store whole rows, so that one thread has to do
+ * it. */
 int tmaring__stage_is_run(const tmaring__candidate *candidate, const tmaring__facts *facts,
                           const tmaring__decision *decision);
 
-/* The same of fills of several whole rows, before there are candidates. */
+/* The same of fills of several whole rows, as many as are asked for, before there are candidates. */
 int tmaring__stage_joins_rows(const tmaring__facts *facts, const tmaring__decision *decision);
 
 /* Copies that input `index` takes per fill, at most; 0 where the ring does not carry it. */

@@ -122,17 +122,17 @@ static void enter_axes(tmaring__tile_cut *cut, const tmaring_stream *stream, con
   t->scale[parts] = log2_of(own * (parts ? b->inner : 1));
 }
 
-/* Each row has boxes of its own. */
-static void cut_by_row(tmaring__tile_cut *cut, const row_shape *s, const row_boxes *b, int32_t rows)
+/* Each row has boxes of its own; a single one may be the fill. */
+static void cut_by_row(tmaring__tile_cut *cut, const row_shape *s, const row_boxes *b, const tmaring__tile_need *need)
 {
   tmaring_tile *t = &cut->tile;
-  t->by_row = 1;
+  t->by_row = need->rows > 1 || need->by_row;
   t->boxes = t->along = b->count;
   t->box_bytes = (tmaring_u32)(b->inner * b->outer * s->elem_bytes);
   t->box_pitch = t->box_bytes;
   t->box_step[0] = b->count > 1 ? b->inner : 0;
   cut->slot_row = (tmaring_u32)tmaring_round_up((tmaring_u64)t->box_bytes * (tmaring_u64)b->count, BOX_UNIT);
-  cut->slot_bytes = (int64_t)cut->slot_row * rows;
+  cut->slot_bytes = (int64_t)cut->slot_row * need->rows;
 }
 
 /* Boxes of several rows, below each other where they are more than a box has. */
@@ -160,9 +160,10 @@ int tmaring__tile_cut_make(tmaring__tile_cut *cut, const tmaring_stream *stream,
   if (!find_boxes(&b, &s, need->exact)) return 0;
   enter_map(cut, stream, &s, &b);
   enter_axes(cut, stream, &s, &b);
-  const int together = b.count == 1 && (b.outer == 1 || need->rows <= TMARING_MAX_BOX);
+  /* several boxes of rows may reach past the fill's */
+  const int one = need->rows <= TMARING_MAX_BOX, together = b.count == 1 && (one || (b.outer == 1 && !need->exact));
   if (need->by_row || !together || b.inner * b.outer * s.elem_bytes % need->row_unit != 0)
-    cut_by_row(cut, &s, &b, need->rows);
+    cut_by_row(cut, &s, &b, need);
   else
     cut_together(cut, &s, &b, need->rows);
   return 1;

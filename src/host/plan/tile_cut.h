@@ -9,10 +9,10 @@ typedef struct tmaring__tile_need {
   int32_t cols;      /* N */
   int32_t fill_cols; /* columns that a fill holds of a row, at most: N, or a piece's or slice's */
   int32_t rows;      /* rows of a fill, at most */
-  int32_t by_row;    /* 1: every row has boxes of its own, as stores need it */
+  int32_t by_row;    /* 1: every row has boxes of its own, as stores by several threads need it */
   int32_t
       row_unit;  /* rows begin at multiples of so many bytes in the slot: 16, or 128 where they are stored as boxes */
-  int32_t exact; /* 1: no box reaches past the fill's columns, but for the last columns of the tensor */
+  int32_t exact; /* 1: no box reaches past the fill's rows and columns, but for the last ones of the tensor */
 } tmaring__tile_need;
 
 typedef struct tmaring__tile_cut {
