@@ -342,6 +342,8 @@ Test(load_plan, random_paths_lie_well, .timeout = 120)
       tiled += v->boxes.used != 0;
       strips += tmaring_walk_strips(&v->args.walk);
     }
+    if (plan && d.options.policy != TMARING_POLICY_UNSAFE)
+      cr_assert_eq(tmaring_check(plan, 997, NULL), TMARING_OK, "%d: %s", i, tmaring_last_detail());
     made += plan != NULL;
     tmaring_plan_free(plan);
     draft_free(&d);
