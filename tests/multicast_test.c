@@ -9,6 +9,7 @@
 #include "../src/host/check/schedule.h"
 #include "support/draft.h"
 #include "support/field_case.h"
+#include "support/op_trial.h"
 #include "support/small_ring.h"
 
 /* Both modes, every order, clusters of each size, also of more CTAs than there is work for; row widths whose vectors are
@@ -29,6 +30,19 @@ FIELD_CASE(multicast_of_row_vectors)
     const trial_result r = field_run(sum, v, &t);
     cr_expect_eq(r.args.multicast, t.options.multicast, "%s", r.text);
     cr_expect_eq(r.args.walk.workers % t.options.multicast, 0);
+  }
+}
+
+/* Without rows column results are those of no rows, and vectors are not read: their addresses may be NULL. */
+VENUE_TEST(multicast, columns_of_no_rows)
+{
+  for (int32_t mode = 0; mode < 2; ++mode) {
+    op_trial t = op_trial_begin("rmsnorm_backward", TMARING_F32, 0, 257);
+    t.options.multicast = 2;
+    t.options.mode = mode;
+    const trial_result r = op_trial_run(&t, v);
+    cr_assert_eq(r.outcome, TRIAL_PASSED, "mode %d: %s", mode, r.text);
+    cr_expect_eq(r.args.multicast, 2);
   }
 }
 
