@@ -36,11 +36,11 @@ grid: no limit on y and z|src/host/describe/index_width.c|s/&budget, TMARING_MAX
 limit: no coordinates|src/host/plan/row_limit.c|s/return tiled \? MOST_31_BITS : INT64_MAX;/return tiled ? INT64_MAX : INT64_MAX;/|far_plan_test|far_plan/coordinates*
 END
 )
-# Kernels are made of the same headers; these are seen on the device.
+# Kernels are made of the same headers; these are seen on the device. Of several tests each has to fail.
 gpu_mutants=$(cat <<'END'
 none|include/tmaring/abi/run.h|||far_rows/far_*_cuda
 row times pitch|include/tmaring/abi/run.h|s/return row \* s->pitch;/return (tmaring_i64)((tmaring_u32)row * (tmaring_u32)s->pitch);/||far_rows/far_pitch_cuda
-dense rows times pitch|include/tmaring/abi/run.h|s/return row \* s->pitch;/return (tmaring_i64)((tmaring_u32)row * (tmaring_u32)s->pitch);/||far_rows/F12_rmsnorm_cuda
+dense rows times pitch|include/tmaring/abi/run.h|s/return row \* s->pitch;/return (tmaring_i32)((tmaring_u32)row * (tmaring_u32)s->pitch);/||far_rows/copy_i8_cuda far_rows/copy_bf16_cuda far_rows/x_plus_x_i8_cuda far_rows/x_plus_x_bf16_cuda far_rows/row_sum_i8_cuda far_rows/row_sum_bf16_cuda far_rows/softmax_i8_cuda far_rows/softmax_bf16_cuda far_rows/rmsnorm_i8_cuda far_rows/rmsnorm_bf16_cuda far_rows/col_sum_i8_cuda far_rows/col_sum_bf16_cuda far_rows/F12_rmsnorm_cuda far_rows/F12_quantize_cuda
 group times pitch|include/tmaring/abi/run.h|s/return \(tmaring_i64\)group \* s->group_pitch/return (tmaring_i64)(group * (tmaring_u32)s->group_pitch)/||far_rows/far_groups_cuda
 values: row times pitch|include/tmaring/abi/args.h|s/\(tmaring_u64\)\(row \* v->pitch\)/(tmaring_u64)((tmaring_u32)row * (tmaring_u32)v->pitch)/||far_rows/far_values_cuda
 values: group times step|include/tmaring/device/row.cuh|s/\(tmaring_u64\)\(\(tmaring_u32\)col \/ COLS\) \* \(tmaring_u64\)vector->step/(tmaring_u64)((tmaring_u32)col \/ COLS * (tmaring_u32)vector->step)/||far_rows/far_values_cuda
@@ -68,8 +68,8 @@ build() { ninja -C "$tree/build" "$@" >"$tree/log" 2>&1 || { tail -20 "$tree/log
 
 # verdict NAME STATUS: none has to pass, all others have to fail.
 verdict() {
-  if [ "$1" = none ]; then
-    if [ "$2" -eq 0 ]; then count_pass; say "none: passes"; else count_fail "the tree as it is fails"; fi
+  if [[ $1 == none* ]]; then
+    if [ "$2" -eq 0 ]; then count_pass; say "$1: passes"; else count_fail "the tree as it is fails"; fi
   elif [ "$2" -ne 0 ]; then
     count_pass
     say "caught: $1"
@@ -131,8 +131,20 @@ pack() {
 }
 
 # A mutant's stray stores may stop the device's context: each program has one of its own.
+run_there() { # FOLDER NAME FILTER
+  local rc=0
+  TMARING_CACHE_DIR=$1/kernels timeout 300 "$1/far_rows_test" -j1 --filter "$3" </dev/null >"$tree/log" 2>&1 || rc=$?
+  # a stray access may end the program before it has its line out
+  if ! grep -qE '^far |: CRASH|FAILED|FAIL' "$tree/log"; then
+    count_fail "$2: no case of $3 ran"
+    return
+  fi
+  verdict "$2${3:+ ($3)}" $rc
+  grep -hE '^far .*FAILED' "$tree/log" | head -1 || true
+}
+
 run() {
-  local own name filter rc
+  local own name filter one filters
   has_gpu || die "no NVIDIA GPU and driver on this machine"
   [ -d "$folder/0" ] || die "$folder is empty; run mutate_index.sh pack first, and bring the folder along"
   export LD_LIBRARY_PATH=$folder/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -140,14 +152,8 @@ run() {
   trap 'rm -rf "$tree"' EXIT
   for own in "$folder"/[0-9]*; do
     IFS='|' read -r name filter <"$own/mutant"
-    rc=0
-    TMARING_CACHE_DIR=$own/kernels timeout 300 "$own/far_rows_test" -j1 --filter "$filter" </dev/null >"$tree/log" 2>&1 || rc=$?
-    if ! grep -q '^far ' "$tree/log"; then
-      count_fail "$name: no case ran"
-      continue
-    fi
-    verdict "$name" $rc
-    grep -hE '^far .*FAILED' "$tree/log" | head -2 || true
+    read -ra filters <<<"$filter"
+    for one in "${filters[@]}"; do run_there "$own" "$name" "$one"; done
   done
   finish
 }

@@ -131,6 +131,7 @@ static void column_sums(const venue *v, const float *x, int64_t cols, const tmar
                tmaring_last_detail());
   cr_assert_eq(tmaring_check(plan, ROWS, &(tmaring_check_report){.size = sizeof(tmaring_check_report)}), TMARING_OK,
                "%s", tmaring_last_detail());
+  cr_assert_eq(trial_compile(plan), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert_eq(tmaring_prepare(&kernel, plan, v->backend), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert(data[0] && data[1] && v->place->upload(data[0], x, (size_t)(ROWS * cols) * 4));
   params.rows = ROWS;

@@ -134,7 +134,8 @@ static void begin(const maker *m, tmaring__candidate *c, int32_t ctas)
   memset(c, 0, sizeof *c);
   c->ctas_per_sm = ctas;
   c->workers = m->decision->workers != TMARING_AUTO ? m->decision->workers : m->machine->sm_count * ctas;
-  if (m->decision->multicast > 1) c->workers = tmaring__multicast_workers(c->workers, m->decision->multicast, 0);
+  if (m->decision->multicast > 1)
+    c->workers = (int32_t)tmaring__multicast_workers(c->workers, m->decision->multicast, 0);
   c->budget_bytes = budget_of(m->machine, ctas);
   c->tile_rows = c->pieces = c->passes = c->cluster = 1;
   c->chunk = m->decision->cta.turns == TMARING_TURNS_COOPERATIVE ? m->decision->cta.squads : 1;

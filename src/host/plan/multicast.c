@@ -11,10 +11,10 @@ static const char *obstacle(const tmaring__facts *facts, const tmaring__decision
   return NULL;
 }
 
-int32_t tmaring__multicast_workers(int64_t workers, int32_t ctas, int up)
+int64_t tmaring__multicast_workers(int64_t workers, int32_t ctas, int up)
 {
   const int64_t clusters = up ? tmaring_ceil_div(workers, ctas) : workers / ctas;
-  return (int32_t)(tmaring_max_i64(1, clusters) * ctas);
+  return tmaring_max_i64(1, clusters) * ctas;
 }
 
 void tmaring__multicast_decide(tmaring__decision *decision, const tmaring_plan_options *options,
@@ -34,7 +34,7 @@ void tmaring__multicast_decide(tmaring__decision *decision, const tmaring_plan_o
     tmaring__note_add(notes, "multicast %d -> %d: there are %d SMs", options->multicast, d->multicast,
                       machine->sm_count);
   if (d->workers == TMARING_AUTO || d->multicast == 1) return;
-  const int32_t whole = tmaring__multicast_workers(d->workers, d->multicast, 1);
+  const int32_t whole = (int32_t)tmaring__multicast_workers(d->workers, d->multicast, 1);
   if (whole != d->workers)
     tmaring__note_add(notes, "workers %d -> %d: whole clusters of %d CTAs", d->workers, whole, d->multicast);
   d->workers = whole;

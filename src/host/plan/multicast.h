@@ -10,6 +10,6 @@ void tmaring__multicast_decide(tmaring__decision *decision, const tmaring_plan_o
                                const tmaring__facts *facts, const tmaring_machine *machine, tmaring__notes *notes);
 
 /* `workers` in whole clusters, at least one of them. */
-int32_t tmaring__multicast_workers(int64_t workers, int32_t ctas, int up);
+int64_t tmaring__multicast_workers(int64_t workers, int32_t ctas, int up);
 
 #endif
