@@ -105,6 +105,10 @@ typedef struct tmaring_args {
   tmaring_i32 multicast; /* CTAs of a cluster that get the [N] inputs together; 0, 1: each for itself */
 } tmaring_args;
 
+/* Both parameters of a kernel; drivers before CUDA 12.1 take no more than these 4096 bytes. */
+TMARING_STATIC_ASSERT((sizeof(tmaring_args) + 63) / 64 * 64 + sizeof(tmaring_tiles) <= 4096,
+                      "size of kernel parameters");
+
 /* 1 where some input takes this path (tmaring_load_path). */
 TMARING_FN int tmaring_args_take(const tmaring_args *a, tmaring_i32 path)
 {
