@@ -125,9 +125,10 @@ TMARING_FN int tmaring_args_wide(const tmaring_args *a)
 
 /* Workspace: the counters of tickets, and from TMARING_PARTIALS_OFFSET the partial results of column reductions: per
  * column output `chunks * seats` rows of N (rounded up to 8) values, fp32 or double. A *seat* is a place for a row among
- * those that a squad (cta.h) handles at a time; a chunk is one squad's. Each seat has an accumulator of its own, so that who adds to it, and in which
- * order, depends on the rows of the chunk alone. A second kernel joins the rows of a column: strand j of
- * TMARING_COLUMN_STRANDS takes rows j, j + STRANDS, ... in this order; then strand j joins strand j + 8, 4, 2, 1. */
+ * those that a squad (cta.h) handles at a time; a chunk is one squad's. Each seat has an accumulator of its own, so that
+ * who adds to it, and in which order, depends on the rows of the chunk alone. A second kernel joins the rows of a
+ * column: strand j of TMARING_COLUMN_STRANDS takes rows j, j + STRANDS, ... in this order; then strand j joins strand
+ * j + 8, 4, 2, 1. */
 #define TMARING_WORKSPACE_BYTES 16
 #define TMARING_PARTIALS_OFFSET 256
 #define TMARING_COLUMN_STRANDS  16
