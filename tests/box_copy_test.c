@@ -67,12 +67,22 @@ static void check_store(const box_case *plain, noise *n, int number)
   free(shared);
 }
 
+/* 1 where a store clipped at elements would leave other bytes than one of whole units. */
+static int clips_between_units(const box_case *c)
+{
+  for (uint64_t i = 0; i < box_oracle_count(&c->map); ++i) {
+    const box_element e = box_oracle_element(c, i);
+    if (e.stored && !e.inside) return 1;
+  }
+  return 0;
+}
+
 #define RANDOM_BOXES 6000
 
 Test(box_copy, random_boxes, .timeout = 60)
 {
   noise n = noise_seed(41);
-  int ranks[TMARING_MAX_RANK + 1] = {0}, swizzles[4] = {0};
+  int ranks[TMARING_MAX_RANK + 1] = {0}, swizzles[4] = {0}, below = 0, past = 0, between = 0;
   for (int i = 0; i < RANDOM_BOXES; ++i) {
     const box_case c = box_case_random(&n);
     unsigned char *tensor = take(c.tensor_bytes);
@@ -82,7 +92,12 @@ Test(box_copy, random_boxes, .timeout = 60)
     free(tensor);
     ++ranks[c.map.rank];
     ++swizzles[c.map.swizzle];
+    below += c.coordinates[0] < 0;
+    past += c.coordinates[0] >= (int32_t)c.map.dims[0];
+    between += clips_between_units(&c);
   }
+  cr_expect(below > RANDOM_BOXES / 50 && past > RANDOM_BOXES / 50 && between > RANDOM_BOXES / 10, "%d, %d, %d", below,
+            past, between);
   for (int i = 1; i <= TMARING_MAX_RANK; ++i) cr_expect_gt(ranks[i], RANDOM_BOXES / 20);
   for (int i = 0; i < 4; ++i) cr_expect_gt(swizzles[i], RANDOM_BOXES / 20);
 }
@@ -138,12 +153,73 @@ Test(box_copy, refusals, .timeout = 10)
   cr_expect_not_null(strstr(tmaring_last_detail(), "offsets[1]"), "%s", tmaring_last_detail());
 }
 
+static void expect_refused_inner(tmaring_status status, const char *got, const char *begin)
+{
+  cr_expect_eq(status, TMARING_ERROR_ALIGNMENT, "%s", tmaring_status_name(status));
+  cr_expect_not_null(strstr(tmaring_last_detail(), "coordinates[0]"), "%s", tmaring_last_detail());
+  cr_expect_not_null(strstr(tmaring_last_detail(), got), "\"%s\" lacks %s", tmaring_last_detail(), got);
+  cr_expect_not_null(strstr(tmaring_last_detail(), "multiple of 16 bytes"), "%s", tmaring_last_detail());
+  cr_expect_not_null(strstr(tmaring_last_detail(), begin), "\"%s\" lacks %s", tmaring_last_detail(), begin);
+}
+
+/* Loads, stores and pixels: an inner coordinate between two 16-byte units, and the one before it that is taken. */
+Test(box_copy, inner_coordinates_between_units, .timeout = 10)
+{
+  static _Alignas(128) unsigned char tensor[65536], shared[65536];
+  noise n = noise_seed(2);
+  box_case c = box_case_of(&box_shapes[6], TMARING_F16, 0, 0);
+  pixel_case p;
+  do p = pixel_case_random(&n);
+  while (p.map.dtype != TMARING_I8);
+  c.map.dims[1] = 64;
+  c.map.address = p.map.address = (uint64_t)(uintptr_t)tensor;
+  for (int32_t at = -17; at <= 80; ++at) {
+    c.coordinates[0] = at;
+    const tmaring_status load = tmaring_tensor_map_load(&c.map, c.coordinates, shared, 0);
+    const tmaring_status store = tmaring_tensor_map_store(&c.map, c.coordinates, shared, 0);
+    cr_expect_eq(load, at % 8 ? TMARING_ERROR_ALIGNMENT : TMARING_OK, "%d", (int)at);
+    cr_expect_eq(store, at % 8 ? TMARING_ERROR_ALIGNMENT : TMARING_OK, "%d", (int)at);
+  }
+  c.coordinates[0] = -1;
+  expect_refused_inner(tmaring_tensor_map_load(&c.map, c.coordinates, shared, 0), "got -1, which is -2 bytes",
+                       "begin at -8");
+  c.coordinates[0] = 13;
+  expect_refused_inner(tmaring_tensor_map_store(&c.map, c.coordinates, shared, 0), "got 13, which is 26 bytes",
+                       "begin at 8");
+  p.coordinates[0] = 7;
+  expect_refused_inner(tmaring_tensor_map_load_im2col(&p.map, p.coordinates, p.offsets, shared, p.offset),
+                       "got 7, which is 7 bytes of i8", "begin at 0");
+}
+
+/* Rows of 5 f16, 32 bytes apart: bytes 0 .. 15 of each are overwritten, no other; rows behind the last are left alone. */
+Test(box_copy, stores_write_whole_units, .timeout = 10)
+{
+  static _Alignas(128) unsigned char tensor[8][32], shared[8 * 48];
+  tmaring_tensor_map_tiled map = TMARING_TENSOR_MAP_TILED_INIT;
+  const int32_t at[2] = {0, 1};
+  map.dtype = TMARING_F16;
+  map.rank = 2;
+  map.address = (uint64_t)(uintptr_t)tensor;
+  map.dims[0] = 5, map.dims[1] = 6;
+  map.strides[1] = 32;
+  map.box[0] = 24, map.box[1] = 8;
+  memset(tensor, POISON, sizeof tensor);
+  for (size_t i = 0; i < sizeof shared; ++i) shared[i] = (unsigned char)(i % 127 + 1);
+  cr_assert_eq(tmaring_tensor_map_store(&map, at, shared, 0), TMARING_OK, "%s", tmaring_last_detail());
+  for (int row = 0; row < 8; ++row) {
+    for (int i = 0; i < 32; ++i) {
+      const int written = row >= 1 && row < 6 && i < 16;
+      cr_expect_eq(tensor[row][i], written ? shared[(row - 1) * 48 + i] : POISON, "row %d, byte %d", row, i);
+    }
+  }
+}
+
 /* ---- mutants: copies that are nearly right are told apart ---- */
 
 static void mutate(box_case *c, int mutant)
 {
   switch (mutant) {
-  case 0: c->coordinates[0] += 1; break;
+  case 0: c->coordinates[0] += 16 / (int32_t)tmaring_dtype_bytes((tmaring_i32)c->map.dtype); break;
   case 1: c->coordinates[c->map.rank - 1] -= 1; break;
   case 2: c->map.swizzle = c->map.swizzle == 3 ? 2 : c->map.swizzle + 1; break;
   case 3: c->map.element_strides[c->map.rank - 1] = 1; break;

@@ -63,10 +63,11 @@ static trial path_trial(const int32_t *row)
   return t;
 }
 
-/* 1 where a tensor map of these rows exists. */
+/* 1 where a tensor map of these rows exists; of those that are stored, where they are whole 16 bytes. */
 static int has_map(const trial *t, int side)
 {
   const int64_t bytes = tmaring_dtype_bytes(side ? t->output_dtype : t->dtype);
+  if (side && t->cols * bytes % 16 != 0) return 0;
   return t->shift[side] % 16 == 0 && (t->pitch[side] ? t->pitch[side] : t->cols) * bytes % 16 == 0;
 }
 

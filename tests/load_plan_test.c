@@ -118,6 +118,31 @@ Test(load_plan, what_has_no_tensor_map, .timeout = 10)
   draft_free(&d);
 }
 
+/* Stores by tensor maps write whole 16-byte units: no row may end between two, whatever the pitch leaves behind it. */
+Test(load_plan, rows_stored_by_maps_are_whole_units, .timeout = 10)
+{
+  static const int32_t cols[] = {1, 7, 100, 1732, 1736};
+  for (int i = 0; i < 5; ++i) {
+    const int whole = cols[i] % 8 == 0;
+    draft d = draft_make("y = x + x; z = x - 1", TMARING_BF16, 128, cols[i]);
+    for (int32_t t = 0; t < 3; ++t) d.tensor[t].pitch = 1744;
+    d.options.load = TMARING_LOAD_TILE;
+    tmaring_plan_free(draft_accept(&d)); /* loads clip at elements */
+    d.options.store = TMARING_STORE_TILE;
+    if (whole) tmaring_plan_free(draft_accept(&d));
+    if (!whole) expect_refused(&d, "y: store tile: row: got N = ", "needs a multiple of 16 bytes", "row");
+    if (!whole) cr_expect_not_null(strstr(tmaring_last_detail(), "pad N, or take store bulk"));
+    d.options.store = TMARING_STORE_BULK;
+    tmaring_plan_free(draft_accept(&d));
+    draft_free(&d);
+  }
+  draft d = draft_make("y = x + x", TMARING_BF16, 128, 1732);
+  d.tensor[draft_tensor(&d, "y")].pitch = 1744;
+  d.options.store = TMARING_STORE_TILE;
+  expect_refused(&d, "got N = 1732", "3464 bytes", "1732 columns");
+  draft_free(&d);
+}
+
 /* ---- notes ---- */
 
 Test(load_plan, what_makes_no_sense_is_changed_with_a_note, .timeout = 10)

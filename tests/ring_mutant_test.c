@@ -32,6 +32,9 @@
   X(box_dropped, "wbcbmb", DEADLOCK)                                                                                   \
   X(box_of_next_copy, "wbcbmb", BOX)                                                                                   \
   X(box_of_next_row, "wbcbmb", WALK)                                                                                   \
+  X(box_off_its_unit, "wbcbmb", ALIGNMENT)                                                                             \
+  X(tile_store_off_its_unit, "wvcvmv", ALIGNMENT)                                                                      \
+  X(tile_store_past_the_row, "wvcvmv", HULL)                                                                           \
   X(tile_store_dropped, "wvcvmv", COVERAGE)                                                                            \
   X(tile_store_twice, "wvcvmv", COVERAGE)                                                                              \
   X(async_arrive_dropped, "wacama", DEADLOCK)                                                                          \
@@ -135,18 +138,39 @@ static void mutant_load(tmaring__env *e, int32_t tensor, uint32_t stage, uint32_
   tmaring__role_load(e, tensor, stage, offset, address, bytes);
 }
 
+/* The ring with other boxes: those of stream `index` begin at the column with the row's number, between two units but for
+ * every fourth row, or belong to rows of `shorter` elements less. */
+static const tmaring__ring *bent_ring(const tmaring__ring *ring, int32_t index, int off_unit, uint64_t shorter)
+{
+  static tmaring__boxes boxes;
+  static tmaring__ring bent;
+  bent = *ring;
+  boxes = *ring->boxes;
+  if (off_unit) boxes.tile[index].follows[0] = TMARING_TILE_ROW;
+  boxes.map[index].dims[0] -= shorter;
+  bent.boxes = &boxes;
+  return &bent;
+}
+
 static void mutant_load_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
 {
+  const tmaring__ring *own = e->ring;
   tmaring_fill other = *fill;
   if (mutant == mutant_box_dropped && i == 1) return;
   other.row += mutant == mutant_box_of_next_row;
+  if (mutant == mutant_box_off_its_unit) e->ring = bent_ring(own, tensor, 1, 0);
   tmaring__role_load_tile(e, tensor, stage, &other, i + (mutant == mutant_box_of_next_copy));
+  e->ring = own;
 }
 
 static void mutant_store_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
 {
+  const tmaring__ring *own = e->ring;
+  const int off = mutant == mutant_tile_store_off_its_unit, past = mutant == mutant_tile_store_past_the_row;
   if (mutant == mutant_tile_store_dropped) return;
+  if (off || past) e->ring = bent_ring(own, TMARING_TILED_OUTPUTS + tensor, off, past);
   tmaring__role_store_tile(e, tensor, stage, fill, i);
+  e->ring = own;
   if (mutant == mutant_tile_store_twice) tmaring__role_store_tile(e, tensor, stage, fill, i);
 }
 

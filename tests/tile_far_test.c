@@ -131,13 +131,13 @@ static far_rows *make(tmaring_dtype dtype, int64_t cols, int64_t rows, int64_t s
 VENUE_TEST(tile_far, copies)
 {
   for (int32_t c = 0; c < 6; ++c) {
-    far_rows *r[] = {make(TMARING_I8, 100, 5, (1ll << 30) + 16), make(TMARING_I8, 100, 5, (1ll << 30) + 128)};
+    far_rows *r[] = {make(TMARING_I8, 112, 5, (1ll << 30) + 16), make(TMARING_I8, 112, 5, (1ll << 30) + 128)};
     const tmaring_tile_options o = paths(c % 2, c / 2);
     const int room = take_all(v, r, 2);
     if (room) {
       run(v, TMARING_TILE_COPY, r, 2, &o);
       get(r[1]);
-      for (int row = 0; row < 5; ++row) cr_assert(memcmp(r[1]->row[row], r[0]->row[row], 100) == 0, "row %d", row);
+      for (int row = 0; row < 5; ++row) cr_assert(memcmp(r[1]->row[row], r[0]->row[row], 112) == 0, "row %d", row);
     }
     give_all(r, 2);
     if (!room) cr_skip_test("not enough memory on the device");
@@ -147,13 +147,13 @@ VENUE_TEST(tile_far, copies)
 VENUE_TEST(tile_far, transposes)
 {
   for (int32_t c = 0; c < 4; ++c) {
-    far_rows *r[] = {make(TMARING_I8, 50, 33, (1ll << 27) + 16), make(TMARING_I8, 33, 50, 1ll << 27)};
+    far_rows *r[] = {make(TMARING_I8, 50, 48, (1ll << 27) + 16), make(TMARING_I8, 48, 50, 1ll << 27)};
     const tmaring_tile_options o = paths(c % 2, c / 2 ? TMARING_STORE_TILE : TMARING_STORE_DIRECT);
     const int room = take_all(v, r, 2);
     if (room) {
       run(v, TMARING_TILE_TRANSPOSE, r, 2, &o);
       get(r[1]);
-      for (int i = 0; i < 50 * 33; ++i) cr_assert_eq(r[1]->row[i / 33][i % 33], r[0]->row[i % 33][i / 33], "%d", i);
+      for (int i = 0; i < 50 * 48; ++i) cr_assert_eq(r[1]->row[i / 48][i % 48], r[0]->row[i % 48][i / 48], "%d", i);
     }
     give_all(r, 2);
     if (!room) cr_skip_test("not enough memory on the device");

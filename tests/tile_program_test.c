@@ -79,12 +79,14 @@ VENUE_TEST(tile_program, copy_boxes)
   static const int32_t step[][3] = {{1, 1, 1}, {1, 2, 1}, {1, 3, 2}, {1, 1, 8}};
   for (size_t b = 0; b < sizeof box / sizeof *box; ++b) {
     for (size_t s = 0; s < sizeof step / sizeof *step; ++s) {
-      tile_trial t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 3, (const int64_t[]){53, 29, 17});
+      const int32_t store = (int32_t)(b + s) % 3; /* rows that a map stores are whole 16 bytes */
+      tile_trial t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 3,
+                                     (const int64_t[]){store == TMARING_STORE_TILE ? 52 : 53, 29, 17});
       for (int d = 0; d < 3; ++d) {
         t.options.box[d] = box[b][d] * step[s][d] > 256 ? 256 / step[s][d] : box[b][d];
         t.options.element_strides[d] = step[s][d];
       }
-      t.options.store = (int32_t)(b + s) % 3;
+      t.options.store = store;
       t.options.load = s % 2 ? TMARING_LOAD_BULK : TMARING_LOAD_TILE;
       if (chosen()) expect_pass(v, &t);
     }
@@ -95,12 +97,14 @@ VENUE_TEST(tile_program, copy_boxes)
 
 static void expect_transposes(const venue *v, int32_t load)
 {
-  static const int64_t shape[][2] = {{127, 131}, {1, 257}, {251, 1}, {1, 1}, {64, 64}, {67, 509}};
+  static const int64_t shape[][2] = {{127, 131}, {127, 144}, {1, 257}, {251, 1}, {1, 1}, {64, 64}, {67, 509}};
   static const tmaring_dtype dtype[] = {TMARING_F32, TMARING_BF16, TMARING_F64, TMARING_I8};
   for (size_t i = 0; i < sizeof shape / sizeof *shape; ++i) {
     for (size_t j = 0; j < sizeof dtype / sizeof *dtype; ++j) {
       for (int32_t store = 0; store < 3; ++store) {
         tile_trial t = tile_trial_make(TMARING_TILE_TRANSPOSE, dtype[j], 2, shape[i]);
+        const int whole = shape[i][1] * tmaring_dtype_bytes((tmaring_i32)dtype[j]) % 16 == 0;
+        if (store == TMARING_STORE_TILE && !whole) continue; /* refused: see refusals_have_names */
         t.options.load = load;
         t.options.store = store;
         if (chosen()) expect_pass(v, &t);
@@ -196,6 +200,27 @@ VENUE_TEST(tile_program, products_of_broadcast_operands)
   }
 }
 
+/* Where the store is open, rows that end between two 16-byte units are not stored by a map. */
+Test(tile_program, open_stores, .timeout = 10)
+{
+  static const struct {
+    int64_t cols;
+    tmaring_dtype dtype;
+    int tiled, staged;
+  } due[] = {{64, TMARING_F32, 1, 1}, {53, TMARING_F32, 0, 1}, {3, TMARING_F32, 0, 0}, {100, TMARING_I8, 0, 1},
+             {112, TMARING_I8, 1, 1}, {1, TMARING_F64, 0, 0},  {2, TMARING_F64, 1, 1}};
+  venue v;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  for (size_t i = 0; i < sizeof due / sizeof *due; ++i) {
+    tile_result r;
+    tile_trial t = tile_trial_make(TMARING_TILE_COPY, due[i].dtype, 2, (const int64_t[]){due[i].cols, 19});
+    tile_trial_run(&v, &t, &r);
+    cr_assert_eq(r.outcome, TILE_PASSED, "%s", r.text);
+    cr_expect_eq(r.args.output_count, due[i].staged, "%lld columns", (long long)due[i].cols);
+    if (due[i].staged) cr_expect_eq(r.args.output[0].path, due[i].tiled, "%lld columns", (long long)due[i].cols);
+  }
+}
+
 /* ---- mutants: each of these must be seen ---- */
 
 static void expect_seen(const venue *v, tile_trial *t, void (*tamper)(tmaring_tile_plan *plan), const char *what)
@@ -242,6 +267,35 @@ Test(tile_program, mutants, .timeout = 60)
   expect_seen(&v, &t, dropped_step, "a step of k taken twice as far");
 }
 
+/* What the check says about boxes that the hardware does not take, or takes too much of. */
+static void expect_check(int32_t index, int32_t box_elements, uint64_t dims, const char *words)
+{
+  const tmaring_tile_tensor empty = TMARING_TILE_TENSOR_INIT;
+  tmaring_tile_tensor tensor[2] = {empty, empty};
+  tmaring_tile_options options;
+  tmaring_tile_plan *plan = NULL;
+  venue v;
+  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+  tmaring_tile_options_init(&options);
+  for (int t = 0; t < 2; ++t) tensor[t].rank = 2, tensor[t].dims[0] = 128, tensor[t].dims[1] = 9;
+  cr_assert_eq(tmaring_tile_plan_create(&plan, TMARING_TILE_COPY, tensor, 2, &v.machine, &options), TMARING_OK, "%s",
+               tmaring_last_detail());
+  cr_assert_eq(tmaring_tile_check(plan, NULL), TMARING_OK, "%s", tmaring_last_detail());
+  tmaring__boxes *b = &plan->plan.variant[0].boxes;
+  b->tile[index].scale[0] = box_elements;
+  b->map[index].dims[0] = dims;
+  cr_expect_eq(tmaring_tile_check(plan, NULL), TMARING_ERROR_CHECK, "%s", words);
+  cr_expect(strstr(tmaring_last_detail(), words), "\"%s\" lacks %s", tmaring_last_detail(), words);
+  tmaring_tile_plan_free(plan);
+}
+
+Test(tile_program, boxes_of_whole_units, .timeout = 30)
+{
+  expect_check(0, 127, 128, "x: its boxes begin at multiples of 127");
+  expect_check(TMARING_TILED_OUTPUTS, 126, 128, "y: its boxes begin at multiples of 126");
+  expect_check(TMARING_TILED_OUTPUTS, 128, 127, "y: its boxes would store outside the tensor");
+}
+
 /* ---- refusals ---- */
 
 static void expect_refused(tile_trial *t, tmaring_status status, const char *words)
@@ -275,6 +329,12 @@ Test(tile_program, refusals_have_names, .timeout = 30)
   t = tile_trial_make(TMARING_TILE_COPY, TMARING_F32, 2, dims);
   t.options.load = TMARING_LOAD_ASYNC;
   expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "load");
+  for (int op = TMARING_TILE_COPY; op <= TMARING_TILE_TRANSPOSE; ++op) {
+    t = tile_trial_make((tmaring_tile_op)op, TMARING_F16, 2, (const int64_t[]){53, 53});
+    t.options.store = TMARING_STORE_TILE;
+    expect_refused(&t, TMARING_ERROR_ALIGNMENT,
+                   "y: dims[0]: got 53 elements, 106 bytes, store tile needs a multiple of");
+  }
   t = tile_trial_make(TMARING_TILE_TRANSPOSE, TMARING_F32, 2, dims);
   t.options.element_strides[1] = 2;
   expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "element_strides[1]");

@@ -22,7 +22,7 @@ typedef enum tmaring_store {
   TMARING_STORE_DIRECT = 0, /* from registers to global memory */
   TMARING_STORE_BULK =
       1,                 /* staged in shared memory, then bulk copies; in place over the input where that is possible */
-  TMARING_STORE_TILE = 2 /* the same with tensor-map copies, which the hardware clips */
+  TMARING_STORE_TILE = 2 /* the same with tensor-map copies; N * element size of every output a multiple of 16 */
 } tmaring_store;
 
 /* Who computes where consumers are two squads, each with full and empty barriers and named barriers of its own. */

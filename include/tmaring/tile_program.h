@@ -45,7 +45,7 @@ typedef struct tmaring_tile_options {
   int32_t element_strides[TMARING_MAX_RANK]; /* copy: of x, 1 .. 8 */
   int32_t swizzle;                           /* tmaring_swizzle of what is staged */
   int32_t load;  /* TMARING_LOAD_TILE, or TMARING_LOAD_BULK: a 1D bulk copy per row of the box */
-  int32_t store; /* tmaring_store */
+  int32_t store; /* tmaring_store; TILE: dims[0] of the output in bytes is a multiple of 16 */
   int32_t mode, war, role_axis;
   int32_t consumers[3];
   int32_t registers[2];

@@ -15,6 +15,19 @@ static uint32_t size_of(tmaring_dtype dtype)
   return tmaring_dtype_bytes((tmaring_i32)dtype);
 }
 
+/* The unit that the copy engine moves, in elements. */
+static int32_t unit_of(tmaring_dtype dtype)
+{
+  return (int32_t)(16 / size_of(dtype));
+}
+
+/* The last multiple of `unit` that is not above `at`. */
+static int32_t floor_to(int32_t at, int32_t unit)
+{
+  const int32_t rest = at % unit;
+  return at - (rest < 0 ? rest + unit : rest);
+}
+
 static int is_float(tmaring_dtype dtype)
 {
   return dtype == TMARING_F32 || dtype == TMARING_F16 || dtype == TMARING_BF16 || dtype == TMARING_F64;
@@ -79,9 +92,10 @@ box_case box_case_random(noise *n)
   c.offset = 128 * (size_t)noise_below(n, 9);
   if (map->swizzle && noise_below(n, 2)) c.offset = 1024;
   for (int32_t d = 0; d < map->rank; ++d) {
-    const int32_t reach = (int32_t)map->dims[d] + 3;
-    c.coordinates[d] = noise_below(n, 4) == 0 ? noise_below(n, reach + (int32_t)map->box[d]) - (int32_t)map->box[d]
+    const int32_t unit = d == 0 ? unit_of(map->dtype) : 1, reach = (int32_t)map->dims[d] + 3 * unit;
+    const int32_t at = noise_below(n, 4) == 0 ? noise_below(n, reach + (int32_t)map->box[d]) - (int32_t)map->box[d]
                                               : noise_below(n, (int32_t)map->dims[d]);
+    c.coordinates[d] = floor_to(at, unit);
   }
   return c;
 }
@@ -91,9 +105,9 @@ size_t box_case_room(const box_case *c)
   return c->offset + tmaring_tensor_map_tiled_room(&c->map);
 }
 
-int box_case_below_zero(const box_case *c)
+int box_case_below_zero(const box_case *c, int32_t from)
 {
-  for (int32_t d = 0; d < c->map.rank; ++d) {
+  for (int32_t d = from; d < c->map.rank; ++d) {
     if (c->coordinates[d] < 0) return 1;
   }
   return 0;
@@ -142,15 +156,16 @@ const box_shape box_shapes[BOX_SHAPES] = {
     {"element strides 2 and 3", 4, {64, 37, 41, 5}, {16, 7, 5, 2}, {1, 2, 3, 1}},
 };
 
-static int32_t place_of(int64_t dim, int64_t box, int place)
+/* box: a multiple of `unit`. */
+static int32_t place_of(int64_t dim, int64_t box, int32_t unit, int place)
 {
   const int64_t last = (dim - 1) / box * box;
   switch (place) {
   case 1: return (int32_t)(dim > box ? box : 0);
   case 2: return (int32_t)last;
-  case 3: return (int32_t)(last + (box + 1) / 2);
-  case 4: return -1;
-  case 5: return (int32_t)(dim + 5);
+  case 3: return (int32_t)last + floor_to((int32_t)(box + 1) / 2 + unit - 1, unit);
+  case 4: return -unit;
+  case 5: return floor_to((int32_t)dim + 5 + unit - 1, unit);
   default: return 0;
   }
 }
@@ -169,7 +184,7 @@ box_case box_case_of(const box_shape *shape, tmaring_dtype dtype, int32_t swizzl
     if (d > 0) c.map.strides[d] = stride;
     if (d > 0) stride *= shape->dims[d];
     if (d == 0 && swizzle) c.map.box[0] = (16u << swizzle) / size_of(dtype);
-    c.coordinates[d] = place_of(shape->dims[d], c.map.box[d], place);
+    c.coordinates[d] = place_of(shape->dims[d], c.map.box[d], d == 0 ? unit_of(dtype) : 1, place);
   }
   c.tensor_bytes = bytes_of(c.map.rank, dtype, c.map.dims, c.map.strides);
   return c;
@@ -211,7 +226,9 @@ pixel_case pixel_case_random(noise *n)
   map->dims[0] = noise_below(n, 2) ? map->channels : any_prime(n, 61);
   any_window(n, &c);
   map->dims[map->rank - 1] = 1 + (uint64_t)noise_below(n, 4);
-  c.coordinates[0] = noise_below(n, 2) ? 0 : noise_below(n, (int32_t)map->dims[0]);
+  const int32_t inner = (int32_t)unit;
+  if (noise_below(n, 2)) /* two units below 0 .. two behind the last one */
+    c.coordinates[0] = inner * (noise_below(n, (int32_t)map->dims[0] / inner + 5) - 2);
   c.coordinates[map->rank - 1] = noise_below(n, (int32_t)map->dims[map->rank - 1]);
   uint64_t stride = tmaring_round_up(map->dims[0] * size_of(map->dtype), 16);
   for (int32_t d = 1; d < map->rank; ++d) {

@@ -10,16 +10,17 @@ typedef struct box_case {
   tmaring_tensor_map_tiled map;
   int32_t coordinates[TMARING_MAX_RANK];
   size_t offset;       /* of the box in shared memory */
-  size_t tensor_bytes; /* from the first element to the last one, gaps between rows included */
+  size_t tensor_bytes; /* from the first element to the last one, gaps between rows included; stores may write up to 15
+                          bytes more */
 } box_case;
 
-/* Ranks 1 .. 5, all types, prime sizes, padded strides, coordinates inside and outside, element strides, swizzles. At
- * most 32 KiB of shared memory, 1 MiB of tensor. */
+/* Ranks 1 .. 5, all types, prime sizes, padded strides, coordinates inside and outside (the inner one at multiples of 16
+ * bytes), element strides, swizzles. At most 32 KiB of shared memory, 1 MiB of tensor. */
 box_case box_case_random(noise *n);
 /* Bytes of shared memory from the start to the end of the box. */
 size_t box_case_room(const box_case *c);
-/* 1 where a coordinate is below 0. */
-int box_case_below_zero(const box_case *c);
+/* 1 where a coordinate of dimensions `from` .. rank - 1 is below 0. */
+int box_case_below_zero(const box_case *c, int32_t from);
 /* In one line, for messages. Static until the thread's next call. */
 const char *box_case_text(const box_case *c);
 
@@ -32,7 +33,9 @@ typedef struct box_shape {
 
 #define BOX_SHAPES 12
 extern const box_shape box_shapes[BOX_SHAPES];
-#define BOX_PLACES 6 /* first box, second, last, half behind the last, one before the first, outside */
+/* First box, second, last, half behind the last, one before the first, outside; along dimension 0 all of them at multiples
+ * of 16 bytes. */
+#define BOX_PLACES 6
 
 /* Rows are padded to multiples of 16 bytes. */
 box_case box_case_of(const box_shape *shape, tmaring_dtype dtype, int32_t swizzle, int place);
@@ -47,7 +50,7 @@ typedef struct pixel_case {
 } pixel_case;
 
 /* Windows of 1 .. 3 on each axis with stride, dilation and padding; a random start among the positions, a random place
- * in the window, as many pixels as go over rows and images. */
+ * in the window, as many pixels as go over rows and images; channels from a multiple of 16 bytes, also outside. */
 pixel_case pixel_case_random(noise *n);
 size_t pixel_case_room(const pixel_case *c);
 const char *pixel_case_text(const pixel_case *c);

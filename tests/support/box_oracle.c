@@ -36,12 +36,15 @@ box_element box_oracle_element(const box_case *c, uint64_t number)
 {
   const tmaring_tensor_map_tiled *map = &c->map;
   const size_t bytes = tmaring_dtype_bytes((tmaring_i32)map->dtype);
-  box_element e = {1, 0, number / map->box[0], map->box[0] * bytes, number % map->box[0] * bytes};
+  box_element e = {1, 1, 0, number / map->box[0], map->box[0] * bytes, number % map->box[0] * bytes};
+  const int64_t first = c->coordinates[0] + (int64_t)(e.byte / 16 * 16 / bytes); /* of its unit */
   for (int32_t d = 0; d < map->rank; ++d) {
     const uint64_t step = map->element_strides[d] ? map->element_strides[d] : 1, count = ceil_of(map->box[d], step);
     const int64_t at = c->coordinates[d] + (int64_t)(number % count * step);
     number /= count;
+    const int64_t met = d == 0 ? first : at;
     e.inside = e.inside && at >= 0 && at < (int64_t)map->dims[d];
+    e.stored = e.stored && met >= 0 && met < (int64_t)map->dims[d];
     e.tensor_byte += (size_t)at * (d == 0 ? bytes : map->strides[d]);
   }
   return e;
@@ -64,7 +67,7 @@ void box_oracle_store(const box_case *c, unsigned char *tensor, const unsigned c
   const size_t bytes = tmaring_dtype_bytes((tmaring_i32)c->map.dtype);
   for (uint64_t i = 0; i < box_oracle_count(&c->map); ++i) {
     const box_element e = box_oracle_element(c, i);
-    if (!e.inside) continue;
+    if (!e.stored) continue;
     memcpy(tensor + e.tensor_byte, shared + box_oracle_place(c->map.swizzle, c->offset, e.row, e.row_bytes, e.byte),
            bytes);
   }
@@ -86,11 +89,11 @@ void box_oracle_pixels(const pixel_case *c, const unsigned char *tensor, unsigne
   start += c->coordinates[map->rank - 1] * weight;
   for (uint64_t e = 0; e < (uint64_t)map->pixels * map->channels; ++e) {
     const uint64_t p = e / map->channels, channel = e % map->channels;
+    const int64_t at_channel = c->coordinates[0] + (int64_t)channel;
     const int64_t image = (start + (int64_t)p) / weight;
-    const uint64_t ch = (uint64_t)c->coordinates[0] + channel;
     int64_t rest = (start + (int64_t)p) % weight;
-    int inside = ch < map->dims[0] && image < (int64_t)map->dims[map->rank - 1];
-    size_t byte = (size_t)ch * bytes + (size_t)image * map->strides[map->rank - 1];
+    int inside = at_channel >= 0 && at_channel < (int64_t)map->dims[0] && image < (int64_t)map->dims[map->rank - 1];
+    size_t byte = (size_t)at_channel * bytes + (size_t)image * map->strides[map->rank - 1];
     for (int32_t i = 0; i < map->rank - 2; ++i) {
       const int64_t at = rest % positions[i] * stride[i] - c->padding[i] + c->offsets[i];
       rest /= positions[i];

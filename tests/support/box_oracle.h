@@ -8,7 +8,8 @@
 /* One element of a box. */
 typedef struct box_element {
   int inside;
-  size_t tensor_byte;          /* its offset in the tensor, where it is inside */
+  int stored;         /* a store writes it: it is inside, or shares a 16-byte unit of its row with one that is */
+  size_t tensor_byte; /* its offset from the tensor's first element, where it is inside or stored */
   size_t row, row_bytes, byte; /* its row in shared memory, and its offset in the row */
 } box_element;
 

@@ -28,7 +28,7 @@ void venue_close(venue *v);
     if (venue_reason_) cr_skip_test("no GPU here: %s", venue_reason_);                                                 \
   } while (0)
 
-/* Defines a body, run_NAME, and one test per backend. */
+/* Defines a body, run_NAME, and one test per backend. On a GPU each kernel is compiled first, at about a second each. */
 #define VENUE_TEST(suite, name)                                                                                        \
   static void run_##name(const venue *v);                                                                              \
   Test(suite, name##_cpu, .timeout = 60)                                                                               \
@@ -37,7 +37,7 @@ void venue_close(venue *v);
     cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));                                                               \
     run_##name(&v);                                                                                                    \
   }                                                                                                                    \
-  Test(suite, name##_cuda, .timeout = 60)                                                                              \
+  Test(suite, name##_cuda, .timeout = 300)                                                                             \
   {                                                                                                                    \
     venue v;                                                                                                           \
     VENUE_NEED_CUDA(&v);                                                                                               \

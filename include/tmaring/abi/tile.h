@@ -2,7 +2,8 @@
  *
  * A fill of a *tiled* stream is `boxes` copies of one box each. Where a copy goes in the slot and which coordinates it
  * takes follow from the fill and the number of the copy, here and nowhere else. The copy engine clips at the tensor's
- * edges, fills up what lies outside, and always completes the whole box's bytes.
+ * edges, fills up what lies outside, and always completes the whole box's bytes. Coordinate 0 is a multiple of 16 bytes;
+ * stores write whole 16-byte units of a row, so that rows of tiled outputs are whole ones (../tensor_map.h).
  *
  *     rows in one box (by_row 0)               rows in boxes of their own (by_row 1)
  *     slot  [row 0][row 1] ... [row R-1]       slot  [row 0: box 0 | box 1 | ...][row 1: box 0 | ...] ...

@@ -109,7 +109,8 @@ TMARING_DEVICE void tmaring_tensor_prefetch(const void *map)
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/* Completes the whole box's bytes on the barrier, also where the tensor clips the box. */
+/* Completes the whole box's bytes on the barrier, also where the tensor clips the box. c[0] * element size is a multiple of
+ * 16, for loads and stores: any other ends the kernel with an illegal instruction. */
 template <int RANK>
 TMARING_DEVICE void tmaring_tensor_load(tmaring_u32 shared, const void *map, const tmaring_i32 *c, tmaring_u32 barrier)
 {
@@ -141,7 +142,8 @@ TMARING_DEVICE void tmaring_tensor_load(tmaring_u32 shared, const void *map, con
                  : "memory");
 }
 
-/* Writes what lies inside the tensor. Joins this thread's bulk group: tmaring_bulk_commit, tmaring_bulk_wait_read. */
+/* Writes what lies inside the tensor; of a row whole 16-byte units, also the one that the row's last element is in. Joins
+ * this thread's bulk group: tmaring_bulk_commit, tmaring_bulk_wait_read. */
 template <int RANK> TMARING_DEVICE void tmaring_tensor_store(const void *map, const tmaring_i32 *c, tmaring_u32 shared)
 {
   static_assert(RANK >= 1 && RANK <= 5, "rank of a tensor map");

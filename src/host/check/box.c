@@ -36,6 +36,18 @@ uint64_t tmaring__box_inside(const tmaring_tensor_map_tiled *map, const int32_t 
   return bytes;
 }
 
+int64_t tmaring__box_begin(const tmaring_tensor_map_tiled *map, const int32_t *coordinates)
+{
+  return (int64_t)coordinates[0] * tmaring_dtype_bytes(map->dtype);
+}
+
+uint32_t tmaring__box_overrun(const tmaring_tensor_map_tiled *map, const int32_t *coordinates)
+{
+  const uint32_t inside = inside_of(map, 0, coordinates[0]) * tmaring_dtype_bytes(map->dtype);
+  if (tmaring__box_inside(map, coordinates) == 0) return 0;
+  return (TMARING_BULK - inside % TMARING_BULK) % TMARING_BULK;
+}
+
 void tmaring__boxes_enter(tmaring__boxes *boxes, const tmaring_args *args)
 {
   for (int32_t i = 0; i < TMARING_MAX_TILED; ++i) {

@@ -11,6 +11,12 @@ uint32_t tmaring__box_bytes(const tmaring_tensor_map_tiled *map);
 /* Bytes of the box at these coordinates that lie inside the tensor: what a store writes. */
 uint64_t tmaring__box_inside(const tmaring_tensor_map_tiled *map, const int32_t *coordinates);
 
+/* Bytes from the tensor's first element to the box's, along dimension 0: the copy engine takes multiples of 16 alone. */
+int64_t tmaring__box_begin(const tmaring_tensor_map_tiled *map, const int32_t *coordinates);
+/* Bytes that a store of the box writes behind the last element of each row: the copy engine stores whole 16-byte units,
+ * also the one in which the row ends. */
+uint32_t tmaring__box_overrun(const tmaring_tensor_map_tiled *map, const int32_t *coordinates);
+
 /* Enters in the maps what follows from the arguments: addresses, and the rows of the dimension that follows them. */
 void tmaring__boxes_enter(tmaring__boxes *boxes, const tmaring_args *args);
 

@@ -1,6 +1,8 @@
 /* The boxes of a fill, line by line: that they bring every element of the fill to its place, once, and that stores write
  * nothing else.
  *
+ * Every box begins at a 16-byte unit of its rows; a store writes whole units, so that rows must end with one.
+ *
  * Boxes lie apart in the slot (check_paths.c), so that an element which is where its row has it is there once. A fill's
  * coordinates are a multiple of its row and column: fills are translates of each other, but for those that the tensor's
  * edges clip. So lines are looked at in the first and last two fills along either axis alone. */
@@ -71,6 +73,22 @@ static tmaring_status check_nth_line(const box *b, uint32_t line, uint64_t *cove
                     offset + (uint32_t)((first - b->at[0]) * elem), covered);
 }
 
+/* Along dimension 0 the copy engine moves 16-byte units. */
+static tmaring_status check_units(const box *b)
+{
+  const int64_t begin = tmaring__box_begin(b->map, b->at);
+  const uint32_t overrun = tmaring__box_overrun(b->map, b->at);
+  if (begin % TMARING_BULK != 0)
+    REFUSE("row %lld: a box begins at element %d of a row, byte %lld, needs a multiple of 16 bytes",
+           (long long)b->fill->row, b->at[0], (long long)begin);
+  if (b->store && overrun > 0)
+    REFUSE(
+        "row %lld: a box would store outside the tensor, %u bytes behind the %llu elements of a row, needs rows that "
+        "end at a multiple of 16 bytes",
+        (long long)b->fill->row, overrun, (unsigned long long)b->map->dims[0]);
+  return TMARING_OK;
+}
+
 static tmaring_status check_box(const box *b, uint64_t *covered)
 {
   uint32_t lines = 1;
@@ -78,6 +96,7 @@ static tmaring_status check_box(const box *b, uint64_t *covered)
   if ((uint64_t)b->offset + tmaring__box_bytes(b->map) > b->stream->slot_bytes)
     REFUSE("row %lld: a box at %u of %u bytes in a slot of %u", (long long)b->fill->row, b->offset,
            tmaring__box_bytes(b->map), b->stream->slot_bytes);
+  TMARING__TRY(check_units(b));
   for (uint32_t i = 0; i < lines; ++i) TMARING__TRY(check_nth_line(b, i, covered));
   return TMARING_OK;
 }

@@ -45,6 +45,20 @@ int tmaring__piece_aligned(tmaring__env *e, const tmaring__piece *p)
   return 0;
 }
 
+/* In the tensor it begins at a 16-byte unit of its rows. */
+static int begins_unit(tmaring__env *e, const tmaring__piece *p, int32_t index, const tmaring_fill *fill, int32_t i)
+{
+  const tmaring__boxes *boxes = e->ring->boxes;
+  int32_t at[TMARING_MAX_RANK];
+  tmaring_tile_coordinates(&boxes->tile[index], tmaring__boxes_grid(boxes), fill, i, at);
+  const int64_t begin = tmaring__box_begin(&boxes->map[index], at);
+  if (begin % TMARING_BULK == 0) return 1;
+  tmaring__ring_fault(e, TMARING__FAULT_ALIGNMENT, p->primitive, p->stage, p->fill,
+                      "copy %d begins at element %d of a row, byte %lld; the copy engine takes multiples of 16 bytes",
+                      i, at[0], (long long)begin);
+  return 0;
+}
+
 int tmaring__piece_box(tmaring__env *e, const tmaring__piece *p, int32_t index, const tmaring_fill *fill, int32_t i)
 {
   const tmaring_tile *tile = &e->ring->boxes->tile[index];
@@ -65,5 +79,5 @@ int tmaring__piece_box(tmaring__env *e, const tmaring__piece *p, int32_t index, 
                         i, tmaring_tile_copies(tile, fill), tile->box_bytes, offset, whole, TMARING__BOX_ALIGN);
     return 0;
   }
-  return tmaring__piece_in_slot(e, p);
+  return tmaring__piece_in_slot(e, p) && begins_unit(e, p, index, fill, i);
 }

@@ -21,8 +21,8 @@ int tmaring__piece_in_slot(tmaring__env *e, const tmaring__piece *p);
 int tmaring__piece_inside(tmaring__env *e, const tmaring__piece *p);
 /* Whole 16-byte units on both sides. */
 int tmaring__piece_aligned(tmaring__env *e, const tmaring__piece *p);
-/* Copy i of a fill's boxes of tiled stream `index`: of the walk's own fill, as large as its map has it, in its slot and
- * aligned. */
+/* Copy i of a fill's boxes of tiled stream `index`: of the walk's own fill, as large as its map has it, in its slot, and
+ * aligned both there and in the tensor. */
 int tmaring__piece_box(tmaring__env *e, const tmaring__piece *p, int32_t index, const tmaring_fill *fill, int32_t i);
 
 #endif

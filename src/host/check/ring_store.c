@@ -103,6 +103,19 @@ void tmaring__role_store(tmaring__env *e, int32_t tensor, uint32_t stage, uint32
   if (e->ring->data) e->ring->data->store(e->ring->self, e->actor, address, tmaring__piece_shared(e->ring, &p), bytes);
 }
 
+/* Whole units are written: one that the row does not fill would overwrite what lies behind it. */
+static int box_stays(tmaring__env *e, const tmaring__piece *p, const tmaring_tensor_map_tiled *map, const int32_t *at)
+{
+  const uint32_t overrun = tmaring__box_overrun(map, at);
+  if (overrun == 0) return 1;
+  tmaring__ring_fault(
+      e, TMARING__FAULT_HULL, p->primitive, p->stage, p->fill,
+      "store outside the tensor: %u bytes behind a row of %llu elements; rows must end at a multiple of "
+      "16 bytes",
+      overrun, (unsigned long long)map->dims[0]);
+  return 0;
+}
+
 /* The hardware writes what lies inside the tensor: that is what counts. */
 void tmaring__role_store_tile(tmaring__env *e, int32_t tensor, uint32_t stage, const tmaring_fill *fill, int32_t i)
 {
@@ -116,8 +129,8 @@ void tmaring__role_store_tile(tmaring__env *e, int32_t tensor, uint32_t stage, c
   int32_t at[TMARING_MAX_RANK];
   e->copies += 1;
   if (!tmaring__role_stage(e, p.primitive, stage, a->fills) || !tmaring__piece_box(e, &p, index, fill, i)) return;
-  if (!open_group(e, &p)) return;
   tmaring_tile_coordinates(tile, tmaring__boxes_grid(boxes), fill, i, at);
+  if (!box_stays(e, &p, &boxes->map[index], at) || !open_group(e, &p)) return;
   a->stored += tmaring__box_inside(&boxes->map[index], at);
   if (e->ring->data) e->ring->data->store_box(e->ring->self, e->actor, tensor, at, tmaring__piece_shared(e->ring, &p));
 }

@@ -3,6 +3,7 @@
 #include "../base/detail.h"
 #include "map_row.h"
 #include "tensor_map_check.h"
+#include "tmaring/tensor.h"
 
 /* The rows of a box, one after the other or several at once. */
 typedef struct box_rows {
@@ -110,12 +111,26 @@ void tmaring__box_store(const tmaring_tensor_map_tiled *map, const int32_t *coor
   } while (next(&r));
 }
 
-tmaring_status tmaring__box_copy_check(uint64_t address, const int32_t *coordinates, const void *shared, size_t offset)
+/* The copy engine moves whole units of a row: at any other inner coordinate a kernel ends with an illegal instruction. */
+static tmaring_status check_inner(int64_t coordinate, tmaring_dtype dtype)
+{
+  const int64_t elem_bytes = tmaring_dtype_bytes((tmaring_i32)dtype), unit = TMARING__MAP_UNIT_BYTES / elem_bytes;
+  const int64_t behind = (coordinate % unit + unit) % unit; /* elements from the unit's first */
+  if (behind == 0) return TMARING_OK;
+  return tmaring__fail(TMARING_ERROR_ALIGNMENT,
+                       "coordinates[0]: got %lld, which is %lld bytes of %s, needs a multiple of 16 bytes, that is of "
+                       "%lld elements; begin at %lld with a wider box",
+                       (long long)coordinate, (long long)(coordinate * elem_bytes), tmaring_dtype_name(dtype),
+                       (long long)unit, (long long)(coordinate - behind));
+}
+
+tmaring_status tmaring__box_copy_check(uint64_t address, tmaring_dtype dtype, const int32_t *coordinates,
+                                       const void *shared, size_t offset)
 {
   TMARING__NEED(coordinates);
   TMARING__NEED(shared);
   if (address == 0) return tmaring__fail(TMARING_ERROR_ARGUMENT, "address: got 0, needs the host address of element 0");
-  if (offset % 128 == 0) return TMARING_OK;
+  if (offset % 128 == 0) return check_inner(coordinates[0], dtype);
   return tmaring__fail(
       TMARING_ERROR_ALIGNMENT,
       "offset: got %zu, needs a multiple of 128: the copy engine takes no other place in shared memory", offset);
@@ -125,7 +140,7 @@ tmaring_status tmaring_tensor_map_load(const tmaring_tensor_map_tiled *map, cons
                                        size_t offset)
 {
   TMARING__TRY(tmaring_tensor_map_check_tiled(map));
-  TMARING__TRY(tmaring__box_copy_check(map->address, coordinates, shared, offset));
+  TMARING__TRY(tmaring__box_copy_check(map->address, map->dtype, coordinates, shared, offset));
   tmaring__box_load(map, coordinates, shared, offset);
   return TMARING_OK;
 }
@@ -134,7 +149,7 @@ tmaring_status tmaring_tensor_map_store(const tmaring_tensor_map_tiled *map, con
                                         const void *shared, size_t offset)
 {
   TMARING__TRY(tmaring_tensor_map_check_tiled(map));
-  TMARING__TRY(tmaring__box_copy_check(map->address, coordinates, shared, offset));
+  TMARING__TRY(tmaring__box_copy_check(map->address, map->dtype, coordinates, shared, offset));
   tmaring__box_store(map, coordinates, shared, offset);
   return TMARING_OK;
 }

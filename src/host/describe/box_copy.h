@@ -8,12 +8,15 @@
 
 #include "tmaring/tensor_map.h"
 
-/* Any thread, as long as nobody else writes what is read or touches what is written. */
+/* Any thread, as long as nobody else writes what is read or touches what is written. coordinates[0] is a multiple of 16
+ * bytes. */
 void tmaring__box_load(const tmaring_tensor_map_tiled *map, const int32_t *coordinates, void *shared, size_t offset);
 void tmaring__box_store(const tmaring_tensor_map_tiled *map, const int32_t *coordinates, const void *shared,
                         size_t offset);
 
-/* Refuses a copy on the host by name: no address, no memory, an offset that is no multiple of 128. */
-tmaring_status tmaring__box_copy_check(uint64_t address, const int32_t *coordinates, const void *shared, size_t offset);
+/* Refuses a copy on the host by name: no address, no memory, an offset that is no multiple of 128, an inner coordinate
+ * that is no multiple of 16 bytes. */
+tmaring_status tmaring__box_copy_check(uint64_t address, tmaring_dtype dtype, const int32_t *coordinates,
+                                       const void *shared, size_t offset);
 
 #endif

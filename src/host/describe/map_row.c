@@ -69,14 +69,11 @@ void tmaring__map_row_load(const tmaring__map_row *row, unsigned char *shared, s
 void tmaring__map_row_store(const tmaring__map_row *row, const unsigned char *shared, size_t at, unsigned char *target,
                             uint32_t lead, uint32_t run)
 {
+  const uint32_t whole = (uint32_t)tmaring_round_up(run, TMARING__MAP_UNIT_BYTES);
   if (row->units == 1) {
-    memcpy(target, shared + at + lead, run);
+    memcpy(target, shared + at + lead, whole);
     return;
   }
-  for (uint32_t i = lead; i < lead + run;) {
-    const uint32_t within = i % TMARING__MAP_UNIT_BYTES;
-    const uint32_t rest = lead + run - i, unit = TMARING__MAP_UNIT_BYTES - within, bytes = rest < unit ? rest : unit;
-    memcpy(target + (i - lead), shared + swizzled(row, at + i), bytes);
-    i += bytes;
-  }
+  for (uint32_t i = 0; i < whole; i += TMARING__MAP_UNIT_BYTES)
+    memcpy(target + i, shared + swizzled(row, at + lead + i), TMARING__MAP_UNIT_BYTES);
 }

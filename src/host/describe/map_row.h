@@ -28,7 +28,8 @@ tmaring__map_clip tmaring__map_clip_of(int64_t first, uint32_t extent, uint64_t 
  * filling up to the end. */
 void tmaring__map_row_load(const tmaring__map_row *row, unsigned char *shared, size_t at, const unsigned char *source,
                            uint32_t lead, uint32_t run);
-/* Reads `run` bytes behind the first `lead` ones. */
+/* Stores the 16-byte units in which `run` bytes behind the first `lead` ones, a multiple of 16, lie: each of them whole, as
+ * the copy engine does. */
 void tmaring__map_row_store(const tmaring__map_row *row, const unsigned char *shared, size_t at, unsigned char *target,
                             uint32_t lead, uint32_t run);
 

@@ -78,7 +78,7 @@ tmaring_status tmaring_tensor_map_load_im2col(const tmaring_tensor_map_im2col *m
                                               const uint16_t *offsets, void *shared, size_t offset)
 {
   TMARING__TRY(tmaring_tensor_map_check_im2col(map));
-  TMARING__TRY(tmaring__box_copy_check(map->address, coordinates, shared, offset));
+  TMARING__TRY(tmaring__box_copy_check(map->address, map->dtype, coordinates, shared, offset));
   TMARING__NEED(offsets);
   TMARING__TRY(check_position(map, coordinates, offsets));
   load_pixels(map, coordinates, offsets, shared, offset);

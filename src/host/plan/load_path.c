@@ -16,6 +16,18 @@ static tmaring_status refuse(const char *name, const char *what, const char *fie
   return tmaring__fail(TMARING_ERROR_UNSUPPORTED, "%s: %s tile: %s: got %lld, needs %s", name, what, field, got, needs);
 }
 
+/* The copy engine stores whole 16-byte units: the rest of the last one would go behind the row. */
+static tmaring_status check_stored_row(const tmaring__facts *facts, int32_t output)
+{
+  const int64_t bytes = (int64_t)facts->cols * facts->output[output].elem_bytes;
+  if (bytes % 16 == 0) return TMARING_OK;
+  return tmaring__fail(
+      TMARING_ERROR_UNSUPPORTED,
+      "%s: store tile: row: got N = %d, %lld bytes, needs a multiple of 16 bytes, the unit of stores by "
+      "tensor maps; pad N, or take store bulk",
+      tmaring__facts_name(facts, TMARING__SLOT_OUTPUT, output), facts->cols, (long long)bytes);
+}
+
 /* `what`: load or store. */
 static tmaring_status check_tiled(const tmaring__facts *facts, tmaring__slot_kind kind, int32_t index)
 {
@@ -42,7 +54,10 @@ static tmaring_status check_tiled(const tmaring__facts *facts, tmaring__slot_kin
 
 tmaring_status tmaring__store_tiles_check(const tmaring__facts *facts)
 {
-  for (int32_t i = 0; i < facts->program->output_count; ++i) TMARING__TRY(check_tiled(facts, TMARING__SLOT_OUTPUT, i));
+  for (int32_t i = 0; i < facts->program->output_count; ++i) {
+    TMARING__TRY(check_tiled(facts, TMARING__SLOT_OUTPUT, i));
+    TMARING__TRY(check_stored_row(facts, i));
+  }
   return TMARING_OK;
 }
 

@@ -27,6 +27,23 @@ static tmaring_status check_slot(const tmaring_args *a, const tmaring_stream *s,
   return TMARING_OK;
 }
 
+/* Every box begins at a 16-byte unit of its rows, and rows that are stored end with one. */
+static tmaring_status check_units(const tmaring__boxes *b, int32_t index, const char *name)
+{
+  const tmaring_tile *t = &b->tile[index];
+  const tmaring_tensor_map_tiled *m = &b->map[index];
+  const uint32_t elem = tmaring_dtype_bytes((tmaring_i32)m->dtype);
+  if ((b->used >> index & 1) == 0) return TMARING_OK;
+  if ((uint32_t)t->scale[0] * elem % 16 != 0 || (t->boxes > 1 && (uint32_t)t->box_step[0] * elem % 16 != 0))
+    REFUSE("%s: its boxes begin at multiples of %d and %d elements of a row, needs multiples of 16 bytes", name,
+           t->scale[0], t->box_step[0]);
+  if (index >= TMARING_TILED_OUTPUTS && m->dims[0] * elem % 16 != 0)
+    REFUSE("%s: its boxes would store outside the tensor, behind rows of %llu elements, needs rows of a multiple of 16 "
+           "bytes",
+           name, (unsigned long long)m->dims[0]);
+  return TMARING_OK;
+}
+
 static tmaring_status check_layout(const tmaring_tile_plan *plan, const tmaring_args *a, const tmaring__boxes *b)
 {
   const int32_t fault = tmaring_cta_fault(&a->cta);
@@ -36,11 +53,15 @@ static tmaring_status check_layout(const tmaring_tile_plan *plan, const tmaring_
   if (a->smem.stages + a->stages * a->smem.stage_bytes > a->smem.total)
     REFUSE("shared memory: %u stages of %u bytes from %u on end behind the %u bytes of a CTA", a->stages,
            a->smem.stage_bytes, a->smem.stages, a->smem.total);
-  for (int32_t t = 0; t < a->input_count; ++t)
-    TMARING__TRY(check_slot(a, &a->input[t], &b->panel[t], tmaring__tile_name((tmaring_tile_op)plan->work.op, t)));
+  for (int32_t t = 0; t < a->input_count; ++t) {
+    const char *name = tmaring__tile_name((tmaring_tile_op)plan->work.op, t);
+    TMARING__TRY(check_slot(a, &a->input[t], &b->panel[t], name));
+    TMARING__TRY(check_units(b, t, name));
+  }
   if (a->output_count == 0) return TMARING_OK;
-  return check_slot(a, &a->output[0], &b->panel[plan->count - 1],
-                    tmaring__tile_name((tmaring_tile_op)plan->work.op, plan->count - 1));
+  const char *name = tmaring__tile_name((tmaring_tile_op)plan->work.op, plan->count - 1);
+  TMARING__TRY(check_slot(a, &a->output[0], &b->panel[plan->count - 1], name));
+  return check_units(b, TMARING_TILED_OUTPUTS, name);
 }
 
 /* ---- coverage of the output ---- */

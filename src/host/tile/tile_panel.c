@@ -281,6 +281,30 @@ static int whole_rows(const tmaring__tile_draft *w, int32_t t)
 
 /* ---- decisions ---- */
 
+/* The copy engine stores whole 16-byte units: the rest of the last one would go behind the row. */
+static tmaring_status check_stored_rows(const tmaring__tile_draft *w)
+{
+  const tmaring_panel *y = &w->boxes.panel[w->output];
+  if (whole_rows(w, w->output)) return TMARING_OK;
+  return tmaring__fail(TMARING_ERROR_ALIGNMENT,
+                       "%s: dims[0]: got %d elements, %lld bytes, store tile needs a multiple of 16 bytes, the unit of "
+                       "stores by tensor maps; pad the rows, or take store bulk",
+                       tmaring__tile_name(w->op, w->output), y->dims[0], (long long)y->dims[0] * y->elem_bytes);
+}
+
+/* A copy whose store is left open, to an output that has a map: rows that end between two units go by bulk copies and
+ * ordinary stores, or without the copy engine where they are no longer than that. */
+static int32_t open_store(tmaring__tile_draft *w)
+{
+  const tmaring_panel *y = &w->boxes.panel[w->output];
+  const int64_t bytes = (int64_t)y->dims[0] * y->elem_bytes;
+  if (bytes % 16 == 0) return TMARING_STORE_TILE;
+  const int direct = bytes < 16;
+  tmaring__note_add(w->notes, "store -> %s: a row of %s is %lld bytes, stores by tensor maps write whole 16 bytes",
+                    direct ? "direct" : "bulk", tmaring__tile_name(w->op, w->output), (long long)bytes);
+  return direct ? TMARING_STORE_DIRECT : TMARING_STORE_BULK;
+}
+
 /* Where stores are left open a copy goes by a map if the output has one. */
 static int32_t decide_store(tmaring__tile_draft *w)
 {
@@ -294,7 +318,7 @@ static int32_t decide_store(tmaring__tile_draft *w)
   if (w->op == TMARING_TILE_TRANSPOSE) return TMARING_STORE_DIRECT;
   enter_layout(w, 1, TMARING_SWIZZLE_NONE, 0);
   make_map(w, 1, &map);
-  if (tmaring_tensor_map_check_tiled(&map) == TMARING_OK) return TMARING_STORE_TILE;
+  if (tmaring_tensor_map_check_tiled(&map) == TMARING_OK) return open_store(w);
   tmaring__note_add(w->notes, "store -> direct: %s", tmaring_last_detail());
   return TMARING_STORE_DIRECT;
 }
@@ -319,7 +343,10 @@ static tmaring_status decide_copies(tmaring__tile_draft *w)
     TMARING__TRY(w->load == TMARING_LOAD_TILE ? enter_map(w, t) : check_rows(w, t));
     if (w->load == TMARING_LOAD_BULK && !whole_rows(w, t)) w->code.aligned = 0;
   }
-  if (w->store == TMARING_STORE_TILE) return enter_map(w, w->output);
+  if (w->store == TMARING_STORE_TILE) {
+    TMARING__TRY(enter_map(w, w->output));
+    return check_stored_rows(w);
+  }
   if (w->store == TMARING_STORE_DIRECT) return TMARING_OK;
   if (!whole_rows(w, w->output)) w->code.aligned = 0;
   return check_rows(w, w->output);
