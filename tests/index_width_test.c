@@ -202,6 +202,9 @@ Test(index_width, refusals_name_the_field, .timeout = 10)
   t[0].size = 1;
   cr_expect_eq(tmaring_index_width(t, 1, &report), TMARING_ERROR_ARGUMENT);
   cr_expect_eq(tmaring_index_width(NULL, 1, &report), TMARING_ERROR_ARGUMENT);
+  cr_expect_not_null(strstr(tmaring_last_detail(), "tensors: got NULL"), "%s", tmaring_last_detail());
+  cr_expect_eq(tmaring_index_width_of_strided(NULL, 1, &report), TMARING_ERROR_ARGUMENT);
+  cr_expect_not_null(strstr(tmaring_last_detail(), "views: got NULL"), "%s", tmaring_last_detail());
   cr_expect_eq(tmaring_index_width(t, -1, &report), TMARING_ERROR_ARGUMENT);
   cr_expect_eq(tmaring_index_width(t, 0, &other), TMARING_ERROR_ARGUMENT);
   cr_expect_eq(tmaring_index_width(t, 0, NULL), TMARING_ERROR_ARGUMENT);

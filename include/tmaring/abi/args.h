@@ -105,6 +105,10 @@ typedef struct tmaring_args {
   tmaring_i32 multicast; /* CTAs of a cluster that get the [N] inputs together; 0, 1: each for itself */
 } tmaring_args;
 
+/* Both parameters of a kernel; drivers before CUDA 12.1 take no more than these 4096 bytes. */
+TMARING_STATIC_ASSERT((sizeof(tmaring_args) + 63) / 64 * 64 + sizeof(tmaring_tiles) <= 4096,
+                      "size of kernel parameters");
+
 /* 1 where some input takes this path (tmaring_load_path). */
 TMARING_FN int tmaring_args_take(const tmaring_args *a, tmaring_i32 path)
 {
@@ -121,9 +125,10 @@ TMARING_FN int tmaring_args_wide(const tmaring_args *a)
 
 /* Workspace: the counters of tickets, and from TMARING_PARTIALS_OFFSET the partial results of column reductions: per
  * column output `chunks * seats` rows of N (rounded up to 8) values, fp32 or double. A *seat* is a place for a row among
- * those that a squad (cta.h) handles at a time; a chunk is one squad's. Each seat has an accumulator of its own, so that who adds to it, and in which
- * order, depends on the rows of the chunk alone. A second kernel joins the rows of a column: strand j of
- * TMARING_COLUMN_STRANDS takes rows j, j + STRANDS, ... in this order; then strand j joins strand j + 8, 4, 2, 1. */
+ * those that a squad (cta.h) handles at a time; a chunk is one squad's. Each seat has an accumulator of its own, so that
+ * who adds to it, and in which order, depends on the rows of the chunk alone. A second kernel joins the rows of a
+ * column: strand j of TMARING_COLUMN_STRANDS takes rows j, j + STRANDS, ... in this order; then strand j joins strand
+ * j + 8, 4, 2, 1. */
 #define TMARING_WORKSPACE_BYTES 16
 #define TMARING_PARTIALS_OFFSET 256
 #define TMARING_COLUMN_STRANDS  16

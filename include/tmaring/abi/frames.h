@@ -121,10 +121,16 @@ TMARING_FN void tmaring_feed_begin(tmaring_feed_frame *f, const tmaring_walk *w,
  * CTAs of a cluster, each a worker with rows of its own, get their [N] inputs together: the CTA of rank r loads its share
  * of the 16-byte units of every vector for all of them. A rest of less than 16 bytes each CTA loads itself. */
 
-/* Bytes of vector i that are whole units. */
+/* Bytes of vector i. */
+TMARING_FN tmaring_u32 tmaring_multicast_end(const tmaring_args *a, tmaring_i32 i)
+{
+  return (tmaring_u32)a->walk.cols * tmaring_dtype_bytes(a->vector[i].dtype);
+}
+
+/* Those that are whole units. */
 TMARING_FN tmaring_u32 tmaring_multicast_whole(const tmaring_args *a, tmaring_i32 i)
 {
-  return (tmaring_u32)a->walk.cols * tmaring_dtype_bytes(a->vector[i].dtype) / TMARING_BULK * TMARING_BULK;
+  return tmaring_multicast_end(a, i) / TMARING_BULK * TMARING_BULK;
 }
 
 /* Bytes that arrive in every CTA. */

@@ -25,6 +25,8 @@
  *   ROLE_UNROLL                        stands before the loop over passes: unrolled on the GPU
  * Binding: facts
  *   ROLE_ARGS(e)                       const tmaring_args *
+ *   ROLE_ARGS_AS_GIVEN(e)              the same where an index at run time must not keep a copy of them in memory; by
+ *                                      default ROLE_ARGS
  *   ROLE_WALK(e)                       const tmaring_walk *
  *   ROLE_INPUT(e, t) ROLE_OUTPUT(e, t) const tmaring_stream *; by default those of ROLE_ARGS
  *   ROLE_WORKER(e)                     worker
@@ -92,6 +94,10 @@
 #endif
 
 #include "frames.h"
+
+#ifndef ROLE_ARGS_AS_GIVEN
+#define ROLE_ARGS_AS_GIVEN(e) ROLE_ARGS(e)
+#endif
 
 #ifndef ROLE_INPUT
 #define ROLE_INPUT(e, t)  (&ROLE_ARGS(e)->input[t])
@@ -526,16 +532,16 @@ ROLE_FN(tmaring_vectors_run)(ROLE_ENV *e, tmaring_vectors_frame *f)
   if (ROLE_IS_FEEDER(e)) {
     for (f->vector = 0; f->vector < ROLE_ARGS(e)->vector_count; ++f->vector) {
       ROLE_POINT(f);
-      whole = tmaring_multicast_whole(ROLE_ARGS(e), f->vector);
-      end = (tmaring_u32)ROLE_ARGS(e)->walk.cols * tmaring_dtype_bytes(ROLE_ARGS(e)->vector[f->vector].dtype);
+      whole = tmaring_multicast_whole(ROLE_ARGS_AS_GIVEN(e), f->vector);
+      end = tmaring_multicast_end(ROLE_ARGS_AS_GIVEN(e), f->vector);
       ROLE_VECTORS_REST(e, f->vector, whole, end - whole);
     }
     ROLE_POINT(f);
-    ROLE_VECTORS_EXPECT(e, tmaring_multicast_bytes(ROLE_ARGS(e)));
+    ROLE_VECTORS_EXPECT(e, tmaring_multicast_bytes(ROLE_ARGS_AS_GIVEN(e)));
     for (f->vector = 0; f->vector < ROLE_ARGS(e)->vector_count; ++f->vector) {
       ROLE_POINT(f);
-      first = tmaring_multicast_share(ROLE_ARGS(e), f->vector, ROLE_RANK(e));
-      end = tmaring_multicast_share(ROLE_ARGS(e), f->vector, ROLE_RANK(e) + 1);
+      first = tmaring_multicast_share(ROLE_ARGS_AS_GIVEN(e), f->vector, ROLE_RANK(e));
+      end = tmaring_multicast_share(ROLE_ARGS_AS_GIVEN(e), f->vector, ROLE_RANK(e) + 1);
       if (end > first) {
         ROLE_VECTORS_LOAD(e, f->vector, first, end - first);
       }

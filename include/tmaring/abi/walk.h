@@ -48,25 +48,24 @@ typedef enum tmaring_policy {
 /* How a matrix of rows x cols is cut. The first fields follow from M and the others: tmaring_walk_set_rows. They say
  * orders and policies in numbers, so that role loops need not tell them apart. */
 typedef struct tmaring_walk {
-  tmaring_i64 rows;      /* M */
-  tmaring_i64 tiles;     /* T */
-  tmaring_i64 slots;     /* per worker, before trimming */
-  tmaring_i64 stride;    /* tiles between the first tiles of neighbouring workers */
-  tmaring_i64 limit;     /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
-  tmaring_i64 row_limit; /* where the last fill is clipped: M; the unsafe policy does not clip */
-  tmaring_i32 step;      /* tiles between a worker's slots */
-  tmaring_i32 cols;      /* N */
-  tmaring_i32 workers;   /* C */
-  tmaring_i32 order;     /* tmaring_order */
-  tmaring_i32 policy;    /* tmaring_policy */
-  tmaring_i32 tile_rows; /* R: rows per fill; 1 where rows are cut into pieces, unless each piece is a tile (spread) */
-  tmaring_i32
-      chunk; /* fills (in pieces that are no tiles: rows) that follow one another in a tile, so that column reductions leave one
-                               partial result per tile; 1 otherwise */
-  tmaring_i32 pieces;       /* pieces per row; 1 = whole rows */
-  tmaring_i32 piece_cols;   /* columns per piece; the last may be shorter */
-  tmaring_i32 passes;       /* times a worker streams all pieces of its row; 1 where pieces == 1 */
-  tmaring_i32 spread;       /* 1: each piece is a tile of its own (passes == 1) */
+  tmaring_i64 rows;       /* M */
+  tmaring_i64 tiles;      /* T */
+  tmaring_i64 slots;      /* per worker, before trimming */
+  tmaring_i64 stride;     /* tiles between the first tiles of neighbouring workers */
+  tmaring_i64 limit;      /* the raw tile index that ends a trip: T, or TMARING_FAR_TILE where surplus slots run */
+  tmaring_i64 row_limit;  /* where the last fill is clipped: M; the unsafe policy does not clip */
+  tmaring_i32 step;       /* tiles between a worker's slots */
+  tmaring_i32 cols;       /* N */
+  tmaring_i32 workers;    /* C */
+  tmaring_i32 order;      /* tmaring_order */
+  tmaring_i32 policy;     /* tmaring_policy */
+  tmaring_i32 tile_rows;  /* R: rows per fill; 1 where rows are cut into pieces, unless each piece is a tile (spread) */
+  tmaring_i32 chunk;      /* fills (in pieces that are no tiles: rows) that follow one another in a tile, so that column
+                        reductions leave one partial result per tile, or that squads share; 1 otherwise */
+  tmaring_i32 pieces;     /* pieces per row; 1 = whole rows */
+  tmaring_i32 piece_cols; /* columns per piece; the last may be shorter */
+  tmaring_i32 passes;     /* times a worker streams all pieces of its row; 1 where pieces == 1 */
+  tmaring_i32 spread;     /* 1: each piece is a tile of its own (passes == 1) */
   tmaring_i32 split_stages; /* S of the split order */
   tmaring_i32 cluster; /* CTAs of a worker: each has the slice [rank * piece_cols, + piece_cols) of the columns of the
                                same rows. 0, 1: a CTA alone. More: one whole row per fill */

@@ -152,8 +152,8 @@ static __device__ __forceinline__ tmaring_walk tmaring_columns_wait(const tmarin
   return args->rows_address ? tmaring_walk_of_rows(args) : args->walk;
 }
 
-/* A strand's share of the partial results of a column, of a kernel with that many squads. Eight loads are under way at a time; past the end there is the
- * identity, which changes nothing. */
+/* A strand's share of the partial results of a column, of a kernel with that many squads. Eight loads are under way at a
+ * time; past the end there is the identity, which changes nothing. */
 template <class OP, int SQUADS>
 static __device__ __forceinline__ typename OP::value tmaring_strand(const tmaring_args *args, const tmaring_walk *walk,
                                                                     int output, tmaring_i64 col)

@@ -242,6 +242,7 @@ template <class E> static __device__ __forceinline__ void tmaring_vectors_wait(E
 #define ROLE_CALL(f, call)        call
 #define ROLE_UNROLL               _Pragma("unroll")
 #define ROLE_ARGS(e)              (&(e)->view)
+#define ROLE_ARGS_AS_GIVEN(e)     ((e)->args)
 #define ROLE_WALK(e)              (&(e)->walk)
 #define ROLE_INPUT(e, t)          TMARING_STREAM_AT(TMARING_E::kernel_class::kInputs, (e)->view.input, (e)->args->input, t)
 #define ROLE_OUTPUT(e, t)         TMARING_STREAM_AT(TMARING_E::kernel_class::kOutputs, (e)->view.output, (e)->args->output, t)

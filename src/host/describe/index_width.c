@@ -136,17 +136,17 @@ static tmaring_status check_view(int32_t i, const tmaring_strided *v)
   return TMARING_OK;
 }
 
-static tmaring_status check_count(int32_t count, const void *first)
+static tmaring_status check_count(const char *name, int32_t count, const void *first)
 {
   if (count < 0) return tmaring__fail(TMARING_ERROR_ARGUMENT, "count: got %d, needs 0 or more", (int)count);
   if (count == 0 || first) return TMARING_OK;
-  return tmaring__fail(TMARING_ERROR_ARGUMENT, "tensors: got NULL, needs an array of %d", (int)count);
+  return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s: got NULL, needs an array of %d", name, (int)count);
 }
 
 tmaring_status tmaring_index_width(const tmaring_tensor *tensors, int32_t count, tmaring_index_report *report)
 {
   TMARING__NEED_SIZE(report);
-  TMARING__TRY(check_count(count, tensors));
+  TMARING__TRY(check_count("tensors", count, tensors));
   begin(report);
   for (int32_t i = 0; i < count; ++i) {
     TMARING__TRY(check_tensor(i, &tensors[i]));
@@ -158,7 +158,7 @@ tmaring_status tmaring_index_width(const tmaring_tensor *tensors, int32_t count,
 tmaring_status tmaring_index_width_of_strided(const tmaring_strided *views, int32_t count, tmaring_index_report *report)
 {
   TMARING__NEED_SIZE(report);
-  TMARING__TRY(check_count(count, views));
+  TMARING__TRY(check_count("views", count, views));
   begin(report);
   for (int32_t i = 0; i < count; ++i) {
     TMARING__TRY(check_view(i, &views[i]));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../describe/tensor_check.h"
 #include "tile_state.h"
 
 /* One pass over a fill; the sums of a product last for a tile, like column reductions. */
@@ -79,6 +80,8 @@ tmaring_status tmaring_tile_plan_create(tmaring_tile_plan **plan, tmaring_tile_o
   *plan = NULL;
   TMARING__NEED(tensors);
   TMARING__NEED_SIZE(machine);
+  if (options) TMARING__NEED_SIZE(options);
+  TMARING__TRY(tmaring__machine_check(machine));
   if (op != TMARING_TILE_COPY && op != TMARING_TILE_TRANSPOSE && op != TMARING_TILE_MATMUL)
     return tmaring__fail(TMARING_ERROR_ARGUMENT,
                          "op: got %d, needs TMARING_TILE_COPY, TMARING_TILE_TRANSPOSE or TMARING_TILE_MATMUL", (int)op);

@@ -66,6 +66,16 @@ static tmaring_status check_strides(const tmaring_tile_tensor *t)
   return tmaring__fail(TMARING_ERROR_SHAPE, "strides: reach %.3g bytes, needs at most 2^62; cut the tensor", last);
 }
 
+/* Nobody steps along an axis of one element: its stride is one that a tensor map takes. */
+static void settle_single(tmaring_tile_tensor *t)
+{
+  const uint64_t elem = tmaring_dtype_bytes((tmaring_i32)t->dtype);
+  t->strides[0] = 1;
+  for (int32_t d = 1; d < t->rank; ++d) {
+    if (t->dims[d] == 1) t->strides[d] = (int64_t)(tmaring_round_up((uint64_t)t->dims[0] * elem, 16) / elem);
+  }
+}
+
 static tmaring_status check_tensor(tmaring_tile_tensor *t)
 {
   const uint32_t elem = tmaring_dtype_bytes((tmaring_i32)t->dtype);
@@ -82,7 +92,9 @@ static tmaring_status check_tensor(tmaring_tile_tensor *t)
                          t->alignment, elem);
   TMARING__TRY(check_dims(t));
   enter_strides(t);
-  return check_strides(t);
+  TMARING__TRY(check_strides(t));
+  settle_single(t);
+  return TMARING_OK;
 }
 
 int64_t tmaring__tile_tensor_bytes(const tmaring_tile_tensor *t)

@@ -365,6 +365,7 @@ static tmaring_status run_workers(launch *run, uint64_t seed)
                            (long long)run->walk.tiles);
     }
   }
+  if (run->args->walk.rows == 0) return TMARING_OK; /* no worker: addresses of inputs may be 0 */
   TMARING__TRY(tmaring_uses_tickets(&run->walk) ? run_together(run, seed) : run_in_turn(run, seed));
   return check_covered(run);
 }
