@@ -1,12 +1,12 @@
 #!/bin/bash
 # Every public header and every header of abi/ compiles alone: as C11 and C++17 by gcc and clang, as CUDA by nvcc, and those of abi/
-# and device/ by NVRTC 12 and 13 without any include path. abi/roles.h is a text for bindings and no header to include alone; it
-# is compiled through device/ring.cuh.
+# and device/ by NVRTC 12 and 13 without any include path. abi/roles.h and its parts (role_copies.h, role_ends.h) are a text for
+# bindings and no headers to include alone; they are compiled through device/ring_binding.cuh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 flags="-Wall -Wextra -pedantic -Werror -fsyntax-only -Iinclude"
-host_headers=$(cd include && ls tmaring/*.h tmaring/abi/*.h | grep -v 'abi/roles\.h')
+host_headers=$(cd include && ls tmaring/*.h tmaring/abi/*.h | grep -vE 'abi/role(s|_copies|_ends)\.h')
 device_headers=$(cd include && ls tmaring/device/*.cuh 2>/dev/null || true)
 
 compile_text() { # HEADER COMPILER...
@@ -53,7 +53,7 @@ for header in $host_headers $device_headers; do
   case $header in tmaring/abi/* | tmaring/device/*) nvrtc_files+=("include/$header") ;; esac
 done
 nvrtc_alone() { # LIBRARY FILE
-  LD_LIBRARY_PATH=$(dirname "$1") "$work/nvrtc_headers" "$1" -arch=sm_90a -std=c++17 -- "$2" include/tmaring/abi/roles.h \
+  LD_LIBRARY_PATH=$(dirname "$1") "$work/nvrtc_headers" "$1" -arch=sm_90a -std=c++17 -- "$2" include/tmaring/abi/role*.h \
     "${nvrtc_files[@]}"
 }
 cc -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -O1 -o "$work/nvrtc_headers" tests/tools/nvrtc_headers.c

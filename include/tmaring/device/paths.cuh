@@ -1,5 +1,5 @@
 /* Load and store paths of a kernel class: what it says of them, and the primitives that take a whole warp or a tensor map.
- * Part of ring.cuh: E is its tmaring_env. */
+ * Part of ring_binding.cuh: E is its tmaring_env. */
 #ifndef TMARING_DEVICE_PATHS_CUH
 #define TMARING_DEVICE_PATHS_CUH
 
