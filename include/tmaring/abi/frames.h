@@ -49,6 +49,12 @@ typedef struct tmaring_producer_frame {
   tmaring_feed_frame feed;
 } tmaring_producer_frame;
 
+/* Stores and releases a fill that a consumer warp has computed. */
+typedef struct tmaring_settle_frame {
+  tmaring_u32 pc;
+  tmaring_u32 sync;
+} tmaring_settle_frame;
+
 typedef struct tmaring_consumer_frame {
   tmaring_u32 pc;
   tmaring_u32 sync;
@@ -62,7 +68,13 @@ typedef struct tmaring_consumer_frame {
   tmaring_fill fill;
   tmaring_rows_frame rows;
   tmaring_store_frame store;
+  tmaring_settle_frame settle;
 } tmaring_consumer_frame;
+
+/* The issuer's part of a step. */
+typedef struct tmaring_step_frame {
+  tmaring_u32 pc;
+} tmaring_step_frame;
 
 typedef struct tmaring_pipeline_frame {
   tmaring_u32 pc;
@@ -78,6 +90,7 @@ typedef struct tmaring_pipeline_frame {
   tmaring_rows_frame rows;
   tmaring_store_frame store;
   tmaring_feed_frame feed;
+  tmaring_step_frame step;
 } tmaring_pipeline_frame;
 
 /* Shares [N] inputs with a cluster. */

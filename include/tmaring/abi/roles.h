@@ -197,6 +197,50 @@ ROLE_FN(tmaring_rows_run)(ROLE_ENV *e, tmaring_rows_frame *f, const tmaring_fill
   ROLE_END(f);
 }
 
+/* What follows once a consumer warp has computed its rows of a fill: results are stored, the stage is released. Storers
+ * release it when their store has read it, up to store_lag fills later. c: the warp's frame, f is a part of it. */
+ROLE_FN(tmaring_settle_run)(ROLE_ENV *e, tmaring_settle_frame *f, tmaring_consumer_frame *c)
+{
+  ROLE_BEGIN(f);
+  if (ROLE_IS_STAGED(e)) {
+    ROLE_POINT(f);
+    ROLE_FENCE(e);
+    if (ROLE_IS_GROUP(e)) {
+      ROLE_GROUP_SYNC(f, e);
+    } else {
+      ROLE_POINT(f);
+      ROLE_WARP_SYNC(e);
+    }
+    ROLE_POINT(f);
+    ROLE_RELEASE_OTHERS(e, c->at.stage);
+    if (ROLE_IS_STORER(e)) {
+      if (tmaring_fill_stores(&c->fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
+        tmaring_store_unit(&c->store, ROLE_ARGS(e), &c->fill, ROLE_UNIT(e), ROLE_WARP(e), ROLE_HAS_EDGES(e));
+        ROLE_CALL(f, tmaring_store_run(e, &c->store, &c->fill, c->at.stage));
+      }
+      ROLE_POINT(f);
+      ROLE_COMMIT(e);
+      if (ROLE_SQUADS(e) > 1 && c->late == 0) c->late_at = c->at;
+      c->late += 1;
+      if (c->late > ROLE_ARGS(e)->store_lag) {
+        ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->store_lag);
+        ROLE_POINT(f);
+        ROLE_RELEASE_STORER(e, c->late_at.stage);
+        if (ROLE_SQUADS(e) > 1) {
+          c->late_at = c->at;
+        } else {
+          tmaring_cursor_next(&c->late_at, ROLE_ARGS(e)->stages);
+        }
+        c->late -= 1;
+      }
+    }
+  } else {
+    ROLE_POINT(f);
+    ROLE_RELEASE(e, c->at.stage);
+  }
+  ROLE_END(f);
+}
+
 /* A consumer warp of a warp-specialized CTA. Each unit stores its own rows. A warp of two squads handles its squad's
  * fills and passes over the others. There end marks are released as fills are: another one may need the stage. */
 ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
@@ -225,42 +269,7 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
     if (tmaring_uses_tickets(ROLE_WALK(e)) && tmaring_is_end_mark(f->trip.tile, ROLE_SQUADS(e))) break;
     tmaring_walk_fill_of(ROLE_WALK(e), f->trip.tile, f->trip.part, ROLE_HAS_STRIPS(e), &f->fill);
     ROLE_CALL(f, tmaring_rows_run(e, &f->rows, &f->fill, f->at.stage));
-    if (ROLE_IS_STAGED(e)) {
-      ROLE_POINT(f);
-      ROLE_FENCE(e);
-      if (ROLE_IS_GROUP(e)) {
-        ROLE_GROUP_SYNC(f, e);
-      } else {
-        ROLE_POINT(f);
-        ROLE_WARP_SYNC(e);
-      }
-      ROLE_POINT(f);
-      ROLE_RELEASE_OTHERS(e, f->at.stage);
-      if (ROLE_IS_STORER(e)) {
-        if (tmaring_fill_stores(&f->fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
-          tmaring_store_unit(&f->store, ROLE_ARGS(e), &f->fill, ROLE_UNIT(e), ROLE_WARP(e), ROLE_HAS_EDGES(e));
-          ROLE_CALL(f, tmaring_store_run(e, &f->store, &f->fill, f->at.stage));
-        }
-        ROLE_POINT(f);
-        ROLE_COMMIT(e);
-        if (ROLE_SQUADS(e) > 1 && f->late == 0) f->late_at = f->at;
-        f->late += 1;
-        if (f->late > ROLE_ARGS(e)->store_lag) {
-          ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->store_lag);
-          ROLE_POINT(f);
-          ROLE_RELEASE_STORER(e, f->late_at.stage);
-          if (ROLE_SQUADS(e) > 1) {
-            f->late_at = f->at;
-          } else {
-            tmaring_cursor_next(&f->late_at, ROLE_ARGS(e)->stages);
-          }
-          f->late -= 1;
-        }
-      }
-    } else {
-      ROLE_POINT(f);
-      ROLE_RELEASE(e, f->at.stage);
-    }
+    ROLE_CALL(f, tmaring_settle_run(e, &f->settle, f));
     if (ROLE_SQUADS(e) > 1) {
       tmaring_squad_next(f, ROLE_ARGS(e), ROLE_WALK(e));
     } else {
@@ -278,6 +287,41 @@ ROLE_FN(tmaring_consumer_run)(ROLE_ENV *e, tmaring_consumer_frame *f)
     }
     ROLE_POINT(f);
     ROLE_RELEASE(e, f->at.stage);
+  }
+  ROLE_END(f);
+}
+
+/* The issuer's part of a step of a pipelined CTA: stores the fill before, and feeds the ring once a stage is free. p:
+ * the warp's frame, f is a part of it. */
+ROLE_FN(tmaring_step_run)(ROLE_ENV *e, tmaring_step_frame *f, tmaring_pipeline_frame *p)
+{
+  ROLE_BEGIN(f);
+  if (p->started && ROLE_IS_STAGED(e)) {
+    if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
+      ROLE_WAIT(f, ROLE_TRY_EMPTY(e, p->freed.stage, p->freed.parity),
+                ROLE_BLOCK_EMPTY(e, p->freed.stage, p->freed.parity));
+      tmaring_cursor_next(&p->freed, ROLE_ARGS(e)->stages);
+    }
+    if (tmaring_fill_stores(&p->last_fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
+      tmaring_store_all(&p->store, ROLE_ARGS(e), &p->last_fill);
+      ROLE_CALL(f, tmaring_store_run(e, &p->store, &p->last_fill, p->last_stage));
+    }
+    ROLE_POINT(f);
+    ROLE_COMMIT(e);
+  }
+  if (tmaring_feed_live(&p->feed, ROLE_WALK(e))) {
+    if (p->lead >= ROLE_ARGS(e)->stages) { /* the stage was used: fill k + P - S is done with */
+      if (ROLE_IS_STAGED(e)) {
+        ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->stages - 1 - ROLE_ARGS(e)->distance);
+      } else if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
+        ROLE_WAIT(f, ROLE_TRY_EMPTY(e, p->freed.stage, p->freed.parity),
+                  ROLE_BLOCK_EMPTY(e, p->freed.stage, p->freed.parity));
+        tmaring_cursor_next(&p->freed, ROLE_ARGS(e)->stages);
+      }
+      p->lead -= 1;
+    }
+    ROLE_CALL(f, tmaring_feed_run(e, &p->feed));
+    p->lead += 1;
   }
   ROLE_END(f);
 }
@@ -307,33 +351,7 @@ ROLE_FN(tmaring_pipeline_run)(ROLE_ENV *e, tmaring_pipeline_frame *f)
       ROLE_CTA_SYNC(f, e);
     }
     if (ROLE_IS_ISSUER(e)) {
-      if (f->started && ROLE_IS_STAGED(e)) {
-        if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
-          ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity),
-                    ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
-          tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
-        }
-        if (tmaring_fill_stores(&f->last_fill, ROLE_HAS_PIECES(e), ROLE_PASSES(e))) {
-          tmaring_store_all(&f->store, ROLE_ARGS(e), &f->last_fill);
-          ROLE_CALL(f, tmaring_store_run(e, &f->store, &f->last_fill, f->last_stage));
-        }
-        ROLE_POINT(f);
-        ROLE_COMMIT(e);
-      }
-      if (tmaring_feed_live(&f->feed, ROLE_WALK(e))) {
-        if (f->lead >= ROLE_ARGS(e)->stages) { /* the stage was used: fill k + P - S is done with */
-          if (ROLE_IS_STAGED(e)) {
-            ROLE_WAIT_READ(f, e, ROLE_ARGS(e)->stages - 1 - ROLE_ARGS(e)->distance);
-          } else if (ROLE_ARGS(e)->cta.war == TMARING_WAR_MBARRIER) {
-            ROLE_WAIT(f, ROLE_TRY_EMPTY(e, f->freed.stage, f->freed.parity),
-                      ROLE_BLOCK_EMPTY(e, f->freed.stage, f->freed.parity));
-            tmaring_cursor_next(&f->freed, ROLE_ARGS(e)->stages);
-          }
-          f->lead -= 1;
-        }
-        ROLE_CALL(f, tmaring_feed_run(e, &f->feed));
-        f->lead += 1;
-      }
+      ROLE_CALL(f, tmaring_step_run(e, &f->step, f));
     }
     if (!tmaring_uses_tickets(ROLE_WALK(e)) && !tmaring_trip_live(&f->trip, ROLE_WALK(e))) break;
     ROLE_WAIT(f, ROLE_TRY_FULL(e, f->at.stage, f->at.parity), ROLE_BLOCK_FULL(e, f->at.stage, f->at.parity));
