@@ -94,6 +94,21 @@ Test(cli_paths, text_says_the_path, .timeout = 30)
   tool_result_free(&r);
 }
 
+/* The barrier of vectors by multicast, and the vectors after it, each under its name. */
+Test(cli_paths, the_map_has_the_barrier_of_the_vectors, .timeout = 60)
+{
+  for (int ctas = 1; ctas <= 4; ctas += 3) {
+    json_t *const json = plan_of("y = x * w[N]", (const char *const[4]){"--multicast", ctas == 1 ? "1" : "4"});
+    const json_t *const regions = json_object_get(json_object_get(json, "smem"), "regions");
+    const json_t *const barrier = json_array_get(regions, 4), *const vectors = json_array_get(regions, 5);
+    cr_expect_str_eq(json_string_value(json_object_get(barrier, "name")), "barrier of the vectors");
+    cr_expect_str_eq(json_string_value(json_object_get(vectors, "name")), "row vectors");
+    cr_expect_eq(json_integer_value(json_object_get(barrier, "bytes")), ctas == 1 ? 0 : 16);
+    if (ctas > 1) cr_expect_eq(json_integer_value(json_object_get(vectors, "bytes")), 4096);
+    json_decref(json);
+  }
+}
+
 static void expect_refused(int code, const char *words, const char *option, const char *value)
 {
   tool_result r = tool_run("plan", "y = x * w[N]", "--shape", "1000,1023", option, value, NULL);

@@ -167,7 +167,7 @@ Test(cli, plans_as_json, .timeout = 30)
   cr_expect_str_eq(text_at(json, "cta", "war"), "mbarrier");
   json_int_t end = 0;
   const json_t *const regions = json_object_get(json_object_get(json, "smem"), "regions");
-  cr_assert_eq(json_array_size(regions), 7);
+  cr_assert_eq(json_array_size(regions), 8);
   for (size_t i = 0; i < json_array_size(regions); ++i) {
     const json_t *const region = json_array_get(regions, i);
     cr_expect_geq(integer_at(region, NULL, "offset"), end, "regions overlap");

@@ -120,35 +120,36 @@ Test(conformance, mutants_cuda, .timeout = 120)
 #field, offsetof(tmaring_plan_options, field), value                                                               \
   }
 
+static const struct {
+  const char *name;
+  size_t offset;
+  int32_t value;
+} others[] = {OTHER(mode, TMARING_MODE_PIPELINED),
+              OTHER(role_axis, TMARING_AXIS_X),
+              OTHER(consumers[0], 128),
+              OTHER(consumers[1], 2),
+              OTHER(consumers[2], 2),
+              OTHER(registers[0], 40),
+              OTHER(registers[1], 232),
+              OTHER(stages, 3),
+              OTHER(prefetch, 1),
+              OTHER(order, TMARING_ORDER_CYCLIC),
+              OTHER(policy, TMARING_POLICY_EXACT),
+              OTHER(store, TMARING_STORE_BULK),
+              OTHER(scope, TMARING_SCOPE_GROUP),
+              OTHER(tile_rows, 4),
+              OTHER(piece_cols, 256),
+              OTHER(workers, 5),
+              OTHER(debug, 1),
+              OTHER(cluster, 2),
+              OTHER(load, TMARING_LOAD_TILE),
+              OTHER(loads[0], TMARING_LOAD_ASYNC),
+              OTHER(squads, 2),
+              OTHER(turns, 1)};
+
 /* The plan of `cell` against options of which one is another. */
 Test(conformance, a_plan_that_differs_in_one_option_does_not_hold, .timeout = 30)
 {
-  static const struct {
-    const char *name;
-    size_t offset;
-    int32_t value;
-  } others[] = {OTHER(mode, TMARING_MODE_PIPELINED),
-                OTHER(role_axis, TMARING_AXIS_X),
-                OTHER(consumers[0], 128),
-                OTHER(consumers[1], 2),
-                OTHER(consumers[2], 2),
-                OTHER(registers[0], 40),
-                OTHER(registers[1], 232),
-                OTHER(stages, 3),
-                OTHER(prefetch, 1),
-                OTHER(order, TMARING_ORDER_CYCLIC),
-                OTHER(policy, TMARING_POLICY_EXACT),
-                OTHER(store, TMARING_STORE_BULK),
-                OTHER(scope, TMARING_SCOPE_GROUP),
-                OTHER(tile_rows, 4),
-                OTHER(piece_cols, 256),
-                OTHER(workers, 5),
-                OTHER(debug, 1),
-                OTHER(cluster, 2),
-                OTHER(load, TMARING_LOAD_TILE),
-                OTHER(loads[0], TMARING_LOAD_ASYNC),
-                OTHER(squads, 2),
-                OTHER(turns, 1)};
   char text[200];
   venue v;
   cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));

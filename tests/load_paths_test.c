@@ -294,32 +294,19 @@ Test(load_paths, column_sums_of_strips_keep_their_bits_cuda, .timeout = 300)
 
 /* ---- M from memory ---- */
 
-static void ones(const op_trial *t, int32_t input, int64_t row, double *values, int64_t count)
-{
-  (void)t;
-  (void)input;
-  (void)row;
-  for (int64_t i = 0; i < count; ++i) values[i] = 1.0;
-}
-
 /* The sum of a column of ones is the number of rows; boxes may hold rows past it. */
 static void count_rows(const venue *v, int32_t path, int32_t tall, int64_t *rows)
 {
   static const int64_t counts[] = {0, 1, 131, 700, 1000};
   op_state s;
-  void *data[OP_MAX_TENSORS];
   op_trial t = op_trial_begin("col_sum", TMARING_F32, 1000, 64);
-  t.fill = ones;
+  t.fill = op_fill_ones;
   t.options.load = path;
   if (tall) t.options.tile_rows = 16, t.options.piece_cols = 32;
   cr_assert(op_open(&s, &t, v), "%s", s.result.text);
   for (int k = 0; k < COUNT(counts); ++k) {
-    tmaring_launch_params params = op_launch_params(&s, data);
     double y[64];
-    params.rows_device = rows;
-    cr_assert(v->place->upload(rows, &counts[k], sizeof counts[k]));
-    cr_assert_eq(tmaring_launch(s.kernel, &params, v->stream), TMARING_OK, "%s", tmaring_last_detail());
-    cr_assert(venue_settle(v) && op_download(&s));
+    cr_assert(op_launch_rows(&s, rows, counts[k]), "%s", s.result.text);
     op_read(&s, op_output(&s, 0), 1, 0, y);
     for (int i = 0; i < 64; ++i)
       cr_expect_eq(y[i], (double)counts[k], "path %d, %d rows: %g", path, (int)counts[k], y[i]);

@@ -148,15 +148,7 @@ Test(plan_multicast, workers_are_whole_clusters, .timeout = 10)
   X(share_of_the_neighbour, VECTORS)                                                                                   \
   X(share_past_the_end, VECTORS)
 
-typedef enum mutant_id {
-  mutant_control,
-#define ID(name, fault) mutant_##name,
-  MUTANTS(ID)
-#undef ID
-      mutant_count
-} mutant_id;
-
-static mutant_id mutant;
+#include "support/mutants.h"
 
 static void mutant_expect(tmaring__env *e, uint32_t bytes)
 {
@@ -201,27 +193,8 @@ static TMARING__ROLE_STEP(mutant_step);
 /* A ring of one warp, with vectors of 64 floats in front of the stages, in a cluster of `ctas`. */
 static void make(small_ring *r, int mode, int stages, int ctas, int trips)
 {
-  const small_spec s = {mode,
-                        stages,
-                        stages - 1,
-                        1,
-                        1,
-                        1,
-                        0,
-                        trips,
-                        TMARING_ORDER_BLOCKED,
-                        TMARING_POLICY_EXACT,
-                        TMARING_RELEASE_WARP,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        {0},
-                        0};
+  small_spec s = small_spec_blocked(mode, stages, 1, trips);
+  s.inputs = 1;
   small_ring_make(r, &s);
   tmaring_args *a = &r->args;
   tmaring_smem_layout(&a->smem, a->stages, a->smem.stage_bytes, 16 + 256, 0, 0);

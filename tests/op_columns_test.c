@@ -99,30 +99,17 @@ Test(op_columns, same_bits_cuda, .timeout = 300)
   venue_close(&v);
 }
 
-static void ones(const op_trial *t, int32_t input, int64_t row, double *values, int64_t count)
-{
-  (void)t;
-  (void)input;
-  (void)row;
-  for (int64_t i = 0; i < count; ++i) values[i] = 1.0;
-}
-
 /* M from memory: rows past it are not there, whatever they hold. */
 static void run_bound(const venue *v, const char *op, int64_t *rows)
 {
   static const int64_t counts[] = {0, 1, 131, 132, 700, 1000};
   op_state s;
-  void *data[OP_MAX_TENSORS];
   op_trial t = op_trial_begin(op, TMARING_F32, 1000, 64);
-  t.fill = ones;
+  t.fill = op_fill_ones;
   cr_assert(op_open(&s, &t, v), "%s", s.result.text);
   for (int k = 0; k < COUNT(counts); ++k) {
-    tmaring_launch_params params = op_launch_params(&s, data);
     double y[64];
-    params.rows_device = rows;
-    cr_assert(v->place->upload(rows, &counts[k], sizeof counts[k]));
-    cr_assert_eq(tmaring_launch(s.kernel, &params, v->stream), TMARING_OK, "%s", tmaring_last_detail());
-    cr_assert(venue_settle(v) && op_download(&s));
+    cr_assert(op_launch_rows(&s, rows, counts[k]), "%s", s.result.text);
     op_read(&s, op_output(&s, 0), 1, 0, y);
     const double total = (double)counts[k], want = strcmp(op, "col_sum") == 0 ? total : total / total;
     for (int i = 0; i < 64; ++i)

@@ -110,51 +110,52 @@ typedef struct refused_case {
   const char *words[3]; /* field, got, needs */
 } refused_case;
 
+static const refused_case out_of_range[] = {
+    {{SET(stages, 17), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"stages", "17", "1 .. 16"}},
+    {{SET(stages, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"stages", "got 0", "1 .. 16"}},
+    {{SET(mode, 2), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"mode", "got 2", "0 .. 1"}},
+    {{SET(order, 4), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"order", "got 4", "0 .. 3"}},
+    {{SET(policy, -1), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"policy", "got -1", "0 .. 3"}},
+    {{SET(scope, 7), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"scope", "got 7", "0 .. 6"}},
+    {{SET(workers, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"workers", "got 0", NULL}},
+    {{SET(tile_rows, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"tile_rows", "got 0", NULL}},
+    {{SET(lanes_per_row, 3), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"lanes_per_row", "got 3", "8 or 16"}},
+    {{SET(stages, 2), SET(prefetch, 2), NONE}, TMARING_ERROR_ARGUMENT, {"prefetch", "got 2", "-2 .. 1"}},
+    {{SET(stages, 2), SET(prefetch, -3), NONE}, TMARING_ERROR_ARGUMENT, {"prefetch", "got -3", "-2 .. 1"}},
+    {{SET(scope, 4), SET(warps_per_row, 3), NONE},
+     TMARING_ERROR_UNSUPPORTED,
+     {"warps_per_row", "got 3", "divisor of the 8"}},
+    {{SET(registers[0], 16), SET(registers[1], 160), NONE},
+     TMARING_ERROR_UNSUPPORTED,
+     {"producer", "got 16", "24 .. 256"}},
+    {{SET(registers[0], 40), SET(registers[1], 264), NONE},
+     TMARING_ERROR_UNSUPPORTED,
+     {"consumers", "got 264", "24 .. 256"}},
+    {{SET(registers[0], 44), SET(registers[1], 160), NONE},
+     TMARING_ERROR_UNSUPPORTED,
+     {"producer", "got 44", "multiple of 8"}},
+    {{SET(registers[0], 168), SET(registers[1], 40), NONE}, TMARING_ERROR_UNSUPPORTED, {"registers", "168", "40"}},
+    {{SET(registers[0], 40), SET(registers[1], 240), NONE}, TMARING_ERROR_CAPACITY, {"registers", "66560", "64512"}},
+    {{SET(registers[0], 40), NONE, NONE}, TMARING_ERROR_UNSUPPORTED, {"registers", "consumers", NULL}},
+    {{SET(consumers[0], 96), SET(registers[0], 40), SET(registers[1], 168)},
+     TMARING_ERROR_UNSUPPORTED,
+     {"96", "128", NULL}},
+    {{SET(consumers[0], 48), NONE, NONE}, TMARING_ERROR_UNSUPPORTED, {"48x1x1", "multiple of 32", NULL}},
+    {{SET(consumers[0], 1024), SET(mode, 1), NONE}, TMARING_ERROR_CAPACITY, {"1024x1x1", "axis x", "1024"}},
+    {{SET(consumers[0], 1024), SET(consumers[1], 2), NONE}, TMARING_ERROR_CAPACITY, {"2048", "1024", NULL}},
+    {{SET(tile_rows, 1000), NONE, NONE}, TMARING_ERROR_CAPACITY, {"needs 3072128", "allows 232448", "tile_rows"}},
+    {{SET(stages, 16), SET(tile_rows, 15), NONE}, TMARING_ERROR_CAPACITY, {"needs 246144", "allows 232448", NULL}},
+};
+
 Test(plan_refusal, options_out_of_range, .timeout = 10)
 {
-  static const refused_case cases[] = {
-      {{SET(stages, 17), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"stages", "17", "1 .. 16"}},
-      {{SET(stages, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"stages", "got 0", "1 .. 16"}},
-      {{SET(mode, 2), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"mode", "got 2", "0 .. 1"}},
-      {{SET(order, 4), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"order", "got 4", "0 .. 3"}},
-      {{SET(policy, -1), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"policy", "got -1", "0 .. 3"}},
-      {{SET(scope, 7), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"scope", "got 7", "0 .. 6"}},
-      {{SET(workers, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"workers", "got 0", NULL}},
-      {{SET(tile_rows, 0), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"tile_rows", "got 0", NULL}},
-      {{SET(lanes_per_row, 3), NONE, NONE}, TMARING_ERROR_ARGUMENT, {"lanes_per_row", "got 3", "8 or 16"}},
-      {{SET(stages, 2), SET(prefetch, 2), NONE}, TMARING_ERROR_ARGUMENT, {"prefetch", "got 2", "-2 .. 1"}},
-      {{SET(stages, 2), SET(prefetch, -3), NONE}, TMARING_ERROR_ARGUMENT, {"prefetch", "got -3", "-2 .. 1"}},
-      {{SET(scope, 4), SET(warps_per_row, 3), NONE},
-       TMARING_ERROR_UNSUPPORTED,
-       {"warps_per_row", "got 3", "divisor of the 8"}},
-      {{SET(registers[0], 16), SET(registers[1], 160), NONE},
-       TMARING_ERROR_UNSUPPORTED,
-       {"producer", "got 16", "24 .. 256"}},
-      {{SET(registers[0], 40), SET(registers[1], 264), NONE},
-       TMARING_ERROR_UNSUPPORTED,
-       {"consumers", "got 264", "24 .. 256"}},
-      {{SET(registers[0], 44), SET(registers[1], 160), NONE},
-       TMARING_ERROR_UNSUPPORTED,
-       {"producer", "got 44", "multiple of 8"}},
-      {{SET(registers[0], 168), SET(registers[1], 40), NONE}, TMARING_ERROR_UNSUPPORTED, {"registers", "168", "40"}},
-      {{SET(registers[0], 40), SET(registers[1], 240), NONE}, TMARING_ERROR_CAPACITY, {"registers", "66560", "64512"}},
-      {{SET(registers[0], 40), NONE, NONE}, TMARING_ERROR_UNSUPPORTED, {"registers", "consumers", NULL}},
-      {{SET(consumers[0], 96), SET(registers[0], 40), SET(registers[1], 168)},
-       TMARING_ERROR_UNSUPPORTED,
-       {"96", "128", NULL}},
-      {{SET(consumers[0], 48), NONE, NONE}, TMARING_ERROR_UNSUPPORTED, {"48x1x1", "multiple of 32", NULL}},
-      {{SET(consumers[0], 1024), SET(mode, 1), NONE}, TMARING_ERROR_CAPACITY, {"1024x1x1", "axis x", "1024"}},
-      {{SET(consumers[0], 1024), SET(consumers[1], 2), NONE}, TMARING_ERROR_CAPACITY, {"2048", "1024", NULL}},
-      {{SET(tile_rows, 1000), NONE, NONE}, TMARING_ERROR_CAPACITY, {"needs 3072128", "allows 232448", "tile_rows"}},
-      {{SET(stages, 16), SET(tile_rows, 15), NONE}, TMARING_ERROR_CAPACITY, {"needs 246144", "allows 232448", NULL}},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+  for (size_t i = 0; i < sizeof out_of_range / sizeof out_of_range[0]; ++i) {
     char what[32];
     draft d = draft_make("y = x + x", TMARING_F32, 1000, 256);
     d.options.consumers[0] = 256; /* the numbers below are of this block */
-    apply(&d.options, cases[i].changes, 3);
+    apply(&d.options, out_of_range[i].changes, 3);
     snprintf(what, sizeof what, "case %zu", i);
-    expect_refused(&d, cases[i].status, cases[i].words, what);
+    expect_refused(&d, out_of_range[i].status, out_of_range[i].words, what);
   }
 }
 

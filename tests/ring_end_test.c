@@ -41,27 +41,9 @@ static TMARING__ROLE_STEP(mutant_step);
 
 static small_spec spec_of(int mode, int stages, int staged)
 {
-  const small_spec s = {mode,
-                        stages,
-                        stages - 1,
-                        2,
-                        1,
-                        1,
-                        staged,
-                        stages + 2,
-                        TMARING_ORDER_BLOCKED,
-                        TMARING_POLICY_EXACT,
-                        TMARING_RELEASE_WARP,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        0,
-                        {0},
-                        0};
+  small_spec s = small_spec_blocked(mode, stages, 2, stages + 2);
+  s.inputs = 1;
+  s.staged = staged;
   return s;
 }
 

@@ -21,15 +21,7 @@
   X(end_mark_not_released, "auct", NONE)                                                                               \
   X(late_store_not_released, "al", DEADLOCK)
 
-typedef enum mutant_id {
-  mutant_control,
-#define ID(name, rings, fault) mutant_##name,
-  MUTANTS(ID)
-#undef ID
-      mutant_count
-} mutant_id;
-
-static mutant_id mutant;
+#include "support/mutants.h"
 
 /* ---- interposed steps and primitives ---- */
 
@@ -131,9 +123,9 @@ static TMARING__ROLE_STEP(mutant_step);
  * fills; t tickets, u tickets with one stage, l tickets with results staged and a store that lags). */
 static small_spec spec_of(const char *letters)
 {
-  small_spec s = {
-      SMALL_WS, 3, 2, 2, 1, 1, 0,   7, TMARING_ORDER_BLOCKED, TMARING_POLICY_EXACT, TMARING_RELEASE_WARP, 0, 0,
-      0,        0, 0, 0, 2, 0, {0}, 0};
+  small_spec s = small_spec_blocked(SMALL_WS, 3, 2, 7);
+  s.inputs = 1;
+  s.squads = 2;
   const char kind = letters[1];
   s.turns = letters[0] == 'a';
   if (kind == '1' || kind == '4') s.stages = kind - '0';

@@ -338,7 +338,11 @@ Test(tile_program, refusals_have_names, .timeout = 30)
   t = tile_trial_make(TMARING_TILE_TRANSPOSE, TMARING_F32, 2, dims);
   t.options.element_strides[1] = 2;
   expect_refused(&t, TMARING_ERROR_UNSUPPORTED, "element_strides[1]");
-  t = matmul_of(TMARING_F64, 64, 64, 64);
+}
+
+Test(tile_program, refusals_of_products_have_names, .timeout = 30)
+{
+  tile_trial t = matmul_of(TMARING_F64, 64, 64, 64);
   expect_refused(&t, TMARING_ERROR_TYPE, "a: dtype");
   t = matmul_of(TMARING_F32, 64, 64, 64);
   t.options.box[2] = 12;

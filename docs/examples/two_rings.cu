@@ -197,48 +197,82 @@ static long count_wrong(const std::vector<float> &x, const results &r, int rows,
   return wrong + (r.largest != (float)largest);
 }
 
-int main()
+// Random values; some rows are zero.
+static std::vector<float> make_input(size_t count, int cols)
 {
-  const int rows = 8191, cols = 1024; // rows do not divide by anything
-  const size_t count = (size_t)rows * cols;
-  cudaDeviceProp device;
-  CHECK(cudaGetDeviceProperties(&device, 0));
   std::vector<float> x(count);
   for (size_t i = 0; i < count; ++i)
     x[i] = i / cols % 97 == 5 ? 0.0f : ((float)std::rand() / (float)RAND_MAX - 0.4f) * (float)(1 + i / cols % 7);
-  float *dx, *dy, *ds;
-  unsigned char *dq;
-  int *dl;
-  CHECK(cudaMalloc(&dx, count * 4));
-  CHECK(cudaMalloc(&dy, count * 4));
-  CHECK(cudaMalloc(&dq, count));
-  CHECK(cudaMalloc(&ds, rows * sizeof(float)));
-  CHECK(cudaMalloc(&dl, sizeof(int)));
-  CHECK(cudaMemcpy(dx, x.data(), count * 4, cudaMemcpyHostToDevice));
-  CHECK(cudaMemset(dy, 0xff, count * 4));
-  CHECK(cudaMemset(dq, 0xff, count));
-  CHECK(cudaMemset(dl, 0, sizeof(int)));
-  const tmaring_args first = make_args(3, dx, dy, TMARING_F32, rows, cols, device.multiProcessorCount);
-  tmaring_args second = make_args(5, dy, dq, TMARING_E4M3, rows, cols, device.multiProcessorCount);
+  return x;
+}
+
+// In device memory; results are poisoned.
+struct buffers {
+  float *x, *y, *scale;
+  unsigned char *code;
+  int *largest;
+};
+
+static buffers take_buffers(const std::vector<float> &x, int rows)
+{
+  const size_t count = x.size();
+  buffers d;
+  CHECK(cudaMalloc(&d.x, count * 4));
+  CHECK(cudaMalloc(&d.y, count * 4));
+  CHECK(cudaMalloc(&d.code, count));
+  CHECK(cudaMalloc(&d.scale, rows * sizeof(float)));
+  CHECK(cudaMalloc(&d.largest, sizeof(int)));
+  CHECK(cudaMemcpy(d.x, x.data(), count * 4, cudaMemcpyHostToDevice));
+  CHECK(cudaMemset(d.y, 0xff, count * 4));
+  CHECK(cudaMemset(d.code, 0xff, count));
+  CHECK(cudaMemset(d.largest, 0, sizeof(int)));
+  return d;
+}
+
+static results read_results(const buffers &d, size_t count, int rows)
+{
+  results r = {std::vector<float>(count), std::vector<float>(rows), std::vector<unsigned char>(count), 0.0f};
+  CHECK(cudaMemcpy(r.y.data(), d.y, count * 4, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(r.code.data(), d.code, count, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(r.scale.data(), d.scale, rows * sizeof(float), cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(&r.largest, d.largest, sizeof(float), cudaMemcpyDeviceToHost));
+  return r;
+}
+
+static void give_buffers(const buffers &d)
+{
+  CHECK(cudaFree(d.x));
+  CHECK(cudaFree(d.y));
+  CHECK(cudaFree(d.code));
+  CHECK(cudaFree(d.scale));
+  CHECK(cudaFree(d.largest));
+}
+
+static void launch(const buffers &d, int rows, int cols)
+{
+  cudaDeviceProp device;
+  CHECK(cudaGetDeviceProperties(&device, 0));
+  const tmaring_args first = make_args(3, d.x, d.y, TMARING_F32, rows, cols, device.multiProcessorCount);
+  tmaring_args second = make_args(5, d.y, d.code, TMARING_E4M3, rows, cols, device.multiProcessorCount);
   second.row_output_count = 1;
-  second.row_output[0].base = reinterpret_cast<tmaring_u64>(ds);
+  second.row_output[0].base = reinterpret_cast<tmaring_u64>(d.scale);
   second.row_output[0].dtype = TMARING_F32;
   second.row_output[0].pitch = 4;
   const tmaring_u32 bytes = first.smem.total > second.smem.total ? first.smem.total : second.smem.total;
   CHECK(cudaFuncSetAttribute(two_rings_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-  two_rings_kernel<<<first.walk.workers, tmaring_cta_threads(&first.cta), bytes>>>(first, second, dl);
+  two_rings_kernel<<<first.walk.workers, tmaring_cta_threads(&first.cta), bytes>>>(first, second, d.largest);
   CHECK(cudaGetLastError());
-  results r = {std::vector<float>(count), std::vector<float>(rows), std::vector<unsigned char>(count), 0.0f};
-  CHECK(cudaMemcpy(r.y.data(), dy, count * 4, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(r.code.data(), dq, count, cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(r.scale.data(), ds, rows * sizeof(float), cudaMemcpyDeviceToHost));
-  CHECK(cudaMemcpy(&r.largest, dl, sizeof(float), cudaMemcpyDeviceToHost));
+}
+
+int main()
+{
+  const int rows = 8191, cols = 1024; // rows do not divide by anything
+  const std::vector<float> x = make_input((size_t)rows * cols, cols);
+  const buffers d = take_buffers(x, rows);
+  launch(d, rows, cols);
+  const results r = read_results(d, x.size(), rows);
   const long wrong = count_wrong(x, r, rows, cols);
   std::printf("two_rings [%d, %d]: %ld values wrong: %s\n", rows, cols, wrong, wrong == 0 ? "passed" : "FAILED");
-  CHECK(cudaFree(dx));
-  CHECK(cudaFree(dy));
-  CHECK(cudaFree(dq));
-  CHECK(cudaFree(ds));
-  CHECK(cudaFree(dl));
+  give_buffers(d);
   return wrong == 0 ? 0 : 1;
 }

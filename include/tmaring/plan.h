@@ -25,7 +25,9 @@ typedef enum tmaring_store {
   TMARING_STORE_TILE = 2 /* the same with tensor-map copies; N * element size of every output a multiple of 16 */
 } tmaring_store;
 
-/* Who computes where consumers are two squads, each with full and empty barriers and named barriers of its own. */
+/* Who computes where consumers are two squads, each with named barriers of its own. The full and empty barriers of a
+ * stage serve one squad at a time: always the same where the stages are a multiple of a turn of both, else they change
+ * hands. */
 typedef enum tmaring_turns {
   TMARING_TURNS_COOPERATIVE = 0, /* every tile is cut in two fills of rows, one per squad */
   TMARING_TURNS_ALTERNATING = 1  /* tile after tile in turn (ping-pong) */

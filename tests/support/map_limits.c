@@ -36,7 +36,7 @@ tmaring_tensor_map_im2col map_limits_pixels(void)
     judge(&c, state);                                                                                                  \
   } while (0)
 
-void map_limits_each(void (*judge)(const map_limit *c, void *state), void *state)
+static void tensor_limits(void (*judge)(const map_limit *c, void *state), void *state)
 {
   LIMIT(m->size = 8, 1, ERROR_ARGUMENT, "size", "8");
   LIMIT(m->dtype = (tmaring_dtype)99, 1, ERROR_TYPE, "dtype", "99", "bf16");
@@ -51,6 +51,10 @@ void map_limits_each(void (*judge)(const map_limit *c, void *state), void *state
   LIMIT(m->strides[0] = 8, 1, ERROR_UNSUPPORTED, "strides[0]", "got 8", "needs 4", "f32");
   LIMIT(m->strides[1] = 264, 0, ERROR_ALIGNMENT, "strides[1]", "got 264", "multiple of 16", "272");
   LIMIT(m->strides[1] = (uint64_t)1 << 40, 0, ERROR_SHAPE, "strides[1]", "1099511627776", "2^40");
+}
+
+static void box_limits(void (*judge)(const map_limit *c, void *state), void *state)
+{
   LIMIT(m->box[0] = 0, 0, ERROR_SHAPE, "box[0]", "got 0", "256");
   LIMIT(m->box[1] = 0, 0, ERROR_SHAPE, "box[1]", "got 0", "256");
   LIMIT(m->box[0] = 260, 0, ERROR_SHAPE, "box[0]", "got 260", "256", "split");
@@ -64,13 +68,24 @@ void map_limits_each(void (*judge)(const map_limit *c, void *state), void *state
   LIMIT(m->swizzle = TMARING_SWIZZLE_32B, 0, ERROR_SHAPE, "box[0]", "128 bytes", "32", "8 elements");
   LIMIT(m->swizzle = TMARING_SWIZZLE_64B, 0, ERROR_SHAPE, "box[0]", "128 bytes", "64", "16 elements");
   LIMIT((m->swizzle = TMARING_SWIZZLE_128B, m->box[0] = 36), 0, ERROR_SHAPE, "box[0]", "144 bytes", "128", "span");
+  LIMIT((m->box[0] = 256, m->box[1] = 256), 1, ERROR_CAPACITY, "box", "262144", "232448");
+}
+
+static void fill_limits(void (*judge)(const map_limit *c, void *state), void *state)
+{
   LIMIT(m->fill = 2, 1, ERROR_ARGUMENT, "fill", "got 2");
   LIMIT((m->fill = TMARING_FILL_NAN, m->dtype = TMARING_I32), 0, ERROR_TYPE, "fill", "i32", "f16");
   LIMIT((m->fill = TMARING_FILL_NAN, m->dtype = TMARING_E4M3), 0, ERROR_TYPE, "fill", "e4m3", "f16");
   LIMIT((m->fill = TMARING_FILL_NAN, m->dtype = TMARING_E5M2), 0, ERROR_TYPE, "fill", "e5m2", "f16");
   LIMIT((m->fill = TMARING_FILL_NAN, m->dtype = TMARING_I8), 0, ERROR_TYPE, "fill", "i8", "f16");
   LIMIT(m->l2_bytes = 32, 1, ERROR_ARGUMENT, "l2_bytes", "got 32", "256");
-  LIMIT((m->box[0] = 256, m->box[1] = 256), 1, ERROR_CAPACITY, "box", "262144", "232448");
+}
+
+void map_limits_each(void (*judge)(const map_limit *c, void *state), void *state)
+{
+  tensor_limits(judge, state);
+  box_limits(judge, state);
+  fill_limits(judge, state);
 }
 
 void map_limits_says(const char *change, tmaring_status got, tmaring_status status, const char *const *word)

@@ -1,6 +1,7 @@
 #include "op_layout.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,43 +97,50 @@ int64_t op_trial_bytes(const op_trial *t)
   return bytes;
 }
 
+#define OPTION(name, field)                                                                                            \
+  {                                                                                                                    \
+    name, offsetof(tmaring_plan_options, field)                                                                        \
+  }
+
+static const struct {
+  const char *name;
+  size_t offset; /* of an int32_t */
+} named_options[] = {OPTION("mode", mode),
+                     OPTION("war", war),
+                     OPTION("axis", role_axis),
+                     OPTION("x", consumers[0]),
+                     OPTION("y", consumers[1]),
+                     OPTION("z", consumers[2]),
+                     OPTION("stages", stages),
+                     OPTION("prefetch", prefetch),
+                     OPTION("order", order),
+                     OPTION("policy", policy),
+                     OPTION("release", release),
+                     OPTION("store", store),
+                     OPTION("scope", scope),
+                     OPTION("warps", warps_per_row),
+                     OPTION("lanes", lanes_per_row),
+                     OPTION("tile", tile_rows),
+                     OPTION("piece", piece_cols),
+                     OPTION("workers", workers),
+                     OPTION("cluster", cluster),
+                     OPTION("load", load),
+                     OPTION("load 0", loads[0]),
+                     OPTION("load 1", loads[1]),
+                     OPTION("load 2", loads[2]),
+                     OPTION("load 3", loads[3]),
+                     OPTION("squads", squads),
+                     OPTION("turns", turns),
+                     OPTION("registers", registers[0])};
+
 /* Every option that is not left to the planner. */
 static void add_options(const tmaring_plan_options *o, char *text, size_t size)
 {
-  const struct {
-    const char *name;
-    int32_t value;
-  } options[] = {{"mode", o->mode},
-                 {"war", o->war},
-                 {"axis", o->role_axis},
-                 {"x", o->consumers[0]},
-                 {"y", o->consumers[1]},
-                 {"z", o->consumers[2]},
-                 {"stages", o->stages},
-                 {"prefetch", o->prefetch},
-                 {"order", o->order},
-                 {"policy", o->policy},
-                 {"release", o->release},
-                 {"store", o->store},
-                 {"scope", o->scope},
-                 {"warps", o->warps_per_row},
-                 {"lanes", o->lanes_per_row},
-                 {"tile", o->tile_rows},
-                 {"piece", o->piece_cols},
-                 {"workers", o->workers},
-                 {"cluster", o->cluster},
-                 {"load", o->load},
-                 {"load 0", o->loads[0]},
-                 {"load 1", o->loads[1]},
-                 {"load 2", o->loads[2]},
-                 {"load 3", o->loads[3]},
-                 {"squads", o->squads},
-                 {"turns", o->turns},
-                 {"registers", o->registers[0]}};
-  for (size_t i = 0; i < sizeof options / sizeof options[0]; ++i) {
+  for (size_t i = 0; i < sizeof named_options / sizeof named_options[0]; ++i) {
     const size_t used = strlen(text);
-    if (options[i].value != TMARING_AUTO)
-      snprintf(text + used, size - used, " %s %d", options[i].name, (int)options[i].value);
+    int32_t value;
+    memcpy(&value, (const char *)o + named_options[i].offset, sizeof value);
+    if (value != TMARING_AUTO) snprintf(text + used, size - used, " %s %d", named_options[i].name, (int)value);
   }
 }
 

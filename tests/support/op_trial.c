@@ -168,13 +168,27 @@ tmaring_launch_params op_launch_params(op_state *s, void **data)
   return params;
 }
 
+static int launch_with(op_state *s, const tmaring_launch_params *params)
+{
+  const tmaring_status status = tmaring_launch(s->kernel, params, s->venue->stream);
+  if (status != TMARING_OK) return fail_call(s, status, "tmaring_launch");
+  return venue_settle(s->venue) ? op_download(s) : op_fail(s, "the kernel ended with an error");
+}
+
 int op_launch(op_state *s)
 {
   void *data[OP_MAX_TENSORS];
   const tmaring_launch_params params = op_launch_params(s, data);
-  const tmaring_status status = tmaring_launch(s->kernel, &params, s->venue->stream);
-  if (status != TMARING_OK) return fail_call(s, status, "tmaring_launch");
-  return venue_settle(s->venue) ? op_download(s) : op_fail(s, "the kernel ended with an error");
+  return launch_with(s, &params);
+}
+
+int op_launch_rows(op_state *s, int64_t *device, int64_t rows)
+{
+  void *data[OP_MAX_TENSORS];
+  tmaring_launch_params params = op_launch_params(s, data);
+  params.rows_device = device;
+  if (!s->venue->place->upload(device, &rows, sizeof rows)) return op_fail(s, "upload of M failed");
+  return launch_with(s, &params);
 }
 
 int op_download(op_state *s)

@@ -105,6 +105,8 @@ int op_judge(op_state *s);
 int op_ask_oracle(op_state *s);
 void op_close(op_state *s);
 
+/* Launches with M = `rows`, which is written to `device`, memory of the venue; waits, and downloads. */
+int op_launch_rows(op_state *s, int64_t *device, int64_t rows);
 /* For tests that launch themselves: what tmaring_launch takes. `data` has room for OP_MAX_TENSORS. */
 tmaring_launch_params op_launch_params(op_state *s, void **data);
 
@@ -120,6 +122,8 @@ void op_read(op_state *s, op_tensor *tensor, int after, int64_t row, double *to)
 unsigned char *op_element_at(op_state *s, op_tensor *tensor, int after, int64_t row, int64_t i);
 /* Memory for every tensor, filled and uploaded. */
 int op_furnish(op_state *s);
+/* An op_filler: every value of every input is 1. */
+void op_fill_ones(const op_trial *t, int32_t input, int64_t row, double *values, int64_t count);
 /* Values of another seed into the inputs, poison into the outputs, uploaded. */
 int op_refill(op_state *s, uint64_t seed);
 /* What lies between the rows of a matrix becomes `value`, uploaded. */

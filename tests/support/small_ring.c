@@ -153,6 +153,20 @@ static int is_apart(const small_spec *spec)
   return spec->tiled_store && spec->path[0] != TMARING_LOAD_TILE;
 }
 
+small_spec small_spec_blocked(int mode, int stages, int warps, int trips)
+{
+  const small_spec spec = {.mode = mode,
+                           .stages = stages,
+                           .distance = stages - 1,
+                           .warps = warps,
+                           .per_row = 1,
+                           .trips = trips,
+                           .order = TMARING_ORDER_BLOCKED,
+                           .policy = TMARING_POLICY_EXACT,
+                           .release = TMARING_RELEASE_WARP};
+  return spec;
+}
+
 void small_ring_make(small_ring *r, const small_spec *spec)
 {
   const uint32_t inputs = (uint32_t)spec->inputs, apart = (uint32_t)is_apart(spec);

@@ -35,6 +35,9 @@ typedef struct small_ring {
   tmaring__ring ring;
 } small_ring;
 
+/* Blocked order, exact policy, release by warps, the longest prefetch distance; rows of one warp each; nothing is read or
+ * staged: what else a ring has is set afterwards. */
+small_spec small_spec_blocked(int mode, int stages, int warps, int trips);
 /* Fills in a ring for the worker that owns the last tiles; asserts that it can be prepared. */
 void small_ring_make(small_ring *r, const small_spec *spec);
 /* "ws S=4 P=3 staged=1 trips=9 ...", in a static buffer. */

@@ -48,6 +48,41 @@ void tmaring__ring_fault(tmaring__env *env, tmaring__fault_kind kind, const char
   va_end(list);
 }
 
+/* Tiled streams have boxes. */
+static tmaring_status check_boxes(const tmaring__ring *r)
+{
+  const tmaring_args *a = r->args;
+  const uint32_t used = r->boxes ? (uint32_t)r->boxes->used : 0;
+  for (int32_t i = 0; i < TMARING_MAX_STREAMS; ++i) {
+    const int input = i < a->input_count && a->input[i].path == TMARING_LOAD_TILE,
+              output = i < a->output_count && r->code->tiled_store;
+    if ((input && (used >> i & 1u) == 0) || (output && (used >> (TMARING_TILED_OUTPUTS + i) & 1u) == 0)) {
+      return tmaring__fail(TMARING_ERROR_ARGUMENT, "boxes: got none for %s %d, which is tiled; correct the plan",
+                           input ? "input" : "output", i);
+    }
+  }
+  return TMARING_OK;
+}
+
+static tmaring_status check_warps(const tmaring__ring *r)
+{
+  const tmaring_args *a = r->args;
+  if (r->warps < 1 || tmaring_cta_consumer_threads(&a->cta) % 32 != 0 || a->scope.warps_per_row < 1 ||
+      r->warps % a->scope.warps_per_row != 0) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "cta: got %d consumer threads for rows of %d warps, needs whole warps and "
+                         "whole units of them; correct the plan",
+                         tmaring_cta_consumer_threads(&a->cta), a->scope.warps_per_row);
+  }
+  if (r->squads > 1 && (tmaring__ring_pipelined(r) || r->warps % (r->squads * a->scope.warps_per_row) != 0)) {
+    return tmaring__fail(TMARING_ERROR_ARGUMENT,
+                         "cta: got %d squads of %d consumer warps, needs a producer and whole squads of whole units; "
+                         "correct the plan",
+                         r->squads, r->warps);
+  }
+  return TMARING_OK;
+}
+
 static tmaring_status check_shape(const tmaring__ring *r)
 {
   const tmaring_args *a = r->args;
@@ -57,33 +92,12 @@ static tmaring_status check_shape(const tmaring__ring *r)
                          "below them; correct the plan",
                          a->stages, a->distance, TMARING_MAX_STAGES);
   }
-  if (r->warps < 1 || tmaring_cta_consumer_threads(&a->cta) % 32 != 0 || a->scope.warps_per_row < 1 ||
-      r->warps % a->scope.warps_per_row != 0) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "cta: got %d consumer threads for rows of %d warps, needs whole warps and "
-                         "whole units of them; correct the plan",
-                         tmaring_cta_consumer_threads(&a->cta), a->scope.warps_per_row);
-  }
   if (a->smem.full / 8 + a->stages > TMARING__WORDS || a->smem.empty / 8 + a->stages > TMARING__WORDS) {
     return tmaring__fail(TMARING_ERROR_ARGUMENT, "smem: got barriers at %u and %u, needs them in the first %d bytes",
                          a->smem.full, a->smem.empty, 8 * TMARING__WORDS);
   }
-  for (int32_t i = 0; i < TMARING_MAX_STREAMS; ++i) {
-    const int input = i < a->input_count && a->input[i].path == TMARING_LOAD_TILE,
-              output = i < a->output_count && r->code->tiled_store;
-    const uint32_t used = r->boxes ? (uint32_t)r->boxes->used : 0;
-    if ((input && (used >> i & 1u) == 0) || (output && (used >> (TMARING_TILED_OUTPUTS + i) & 1u) == 0)) {
-      return tmaring__fail(TMARING_ERROR_ARGUMENT, "boxes: got none for %s %d, which is tiled; correct the plan",
-                           input ? "input" : "output", i);
-    }
-  }
-  if (r->squads > 1 && (tmaring__ring_pipelined(r) || r->warps % (r->squads * a->scope.warps_per_row) != 0)) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "cta: got %d squads of %d consumer warps, needs a producer and whole squads of whole units; "
-                         "correct the plan",
-                         r->squads, r->warps);
-  }
-  return TMARING_OK;
+  TMARING__TRY(check_boxes(r));
+  return check_warps(r);
 }
 
 /* In place: an output whose slot is an input's shares the input's tags. */

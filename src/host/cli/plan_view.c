@@ -9,10 +9,23 @@ static void set_region(tmaring__region *region, const char *name, uint32_t offse
   region->bytes = end - offset;
 }
 
+/* End of the partial results, which are two buffers per warp; what rounds the vectors up is no part of them. */
+static uint32_t scratch_end(const tmaring_smem *m)
+{
+  const uint32_t step = 2 * TMARING_MAX_REDUCTIONS * 8;
+  return m->scratch + (m->vectors - m->scratch) / step * step;
+}
+
+/* Where the row vectors begin: by multicast their barrier lies before them. */
+static uint32_t vectors_begin(const tmaring_args *a)
+{
+  return a->smem.vectors + (a->multicast > 1 ? 16 : 0);
+}
+
 /* End of the row vectors that are kept in shared memory; the padding after them is no part of them. */
 static uint32_t vectors_end(const tmaring_args *a)
 {
-  uint32_t end = a->smem.vectors;
+  uint32_t end = vectors_begin(a);
   for (int32_t i = 0; i < a->vector_count; ++i) {
     const tmaring_vector *const v = &a->vector[i];
     if (v->smem == TMARING_NOT_STAGED) continue;
@@ -37,10 +50,11 @@ static void set_regions(tmaring__plan_view *view)
   set_region(&view->region[0], "full barriers", m->full, m->empty);
   set_region(&view->region[1], "empty barriers", m->empty, m->tickets);
   set_region(&view->region[2], "tickets", m->tickets, m->scratch);
-  set_region(&view->region[3], "partial results", m->scratch, m->vectors);
-  set_region(&view->region[4], "row vectors", m->vectors, vectors_end(&view->args));
-  set_region(&view->region[5], "column results", m->columns, columns_end(&view->args, view->wide));
-  set_region(&view->region[6], "stages", m->stages, m->total);
+  set_region(&view->region[3], "partial results", m->scratch, scratch_end(m));
+  set_region(&view->region[4], "barrier of the vectors", m->vectors, vectors_begin(&view->args));
+  set_region(&view->region[5], "row vectors", vectors_begin(&view->args), vectors_end(&view->args));
+  set_region(&view->region[6], "column results", m->columns, columns_end(&view->args, view->wide));
+  set_region(&view->region[7], "stages", m->stages, m->total);
 }
 
 tmaring_status tmaring__plan_view_make(tmaring__plan_view *view, const tmaring__job *job)

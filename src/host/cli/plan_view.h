@@ -10,7 +10,7 @@ typedef struct tmaring__region {
   uint32_t offset, bytes;
 } tmaring__region;
 
-#define TMARING__REGIONS 7 /* what lies before the stages, then the stages */
+#define TMARING__REGIONS 8 /* what lies before the stages, then the stages */
 
 typedef struct tmaring__plan_view {
   const tmaring__job *job;
