@@ -69,15 +69,14 @@ static tmaring_status check_warps(const tmaring__ring *r)
   const tmaring_args *a = r->args;
   if (r->warps < 1 || tmaring_cta_consumer_threads(&a->cta) % 32 != 0 || a->scope.warps_per_row < 1 ||
       r->warps % a->scope.warps_per_row != 0) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "cta: got %d consumer threads for rows of %d warps, needs whole warps and "
-                         "whole units of them; correct the plan",
-                         tmaring_cta_consumer_threads(&a->cta), a->scope.warps_per_row);
+    return tmaring__fail(
+        TMARING_ERROR_ARGUMENT,
+        "cta: got %d consumer threads, rows of %d warps, needs whole warps and units; correct the plan",
+        tmaring_cta_consumer_threads(&a->cta), a->scope.warps_per_row);
   }
   if (r->squads > 1 && (tmaring__ring_pipelined(r) || r->warps % (r->squads * a->scope.warps_per_row) != 0)) {
     return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "cta: got %d squads of %d consumer warps, needs a producer and whole squads of whole units; "
-                         "correct the plan",
+                         "cta: got %d squads in %d warps, needs a producer and squads of whole units; correct the plan",
                          r->squads, r->warps);
   }
   return TMARING_OK;
@@ -88,8 +87,7 @@ static tmaring_status check_shape(const tmaring__ring *r)
   const tmaring_args *a = r->args;
   if (a->stages < 1 || a->stages > TMARING_MAX_STAGES || a->distance >= a->stages) {
     return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "ring: got %u stages and distance %u, needs 1 to %d stages and a distance "
-                         "below them; correct the plan",
+                         "ring: got %u stages, distance %u, needs 1 to %d stages, a distance below; correct the plan",
                          a->stages, a->distance, TMARING_MAX_STAGES);
   }
   if (a->smem.full / 8 + a->stages > TMARING__WORDS || a->smem.empty / 8 + a->stages > TMARING__WORDS) {
