@@ -15,6 +15,7 @@
  *     static constexpr bool kDebug = false;    // bounded waits
  *     // these may be left out (tmaring_paths):
  *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
+ *     static constexpr int kBoxRank[TMARING_MAX_STREAMS] = {0}; // of a tiled input whose fill is one box of whole rows
  *     static constexpr bool kTiledStore = false; // staged results go by tensor maps
  *     static constexpr bool kGrid = false;       // fills are places in a grid (tile.h), not rows
  *     static constexpr bool kMulticast = false; // [N] inputs come by multicast

@@ -234,7 +234,7 @@ template <class E> static __device__ __forceinline__ void tmaring_vectors_wait(E
 #define ROLE_BLOCK_FULL(e, s, p)  tmaring_wait(e, 0, s, p)
 #define ROLE_BLOCK_EMPTY(e, s, p) tmaring_wait(e, 1, s, p)
 #define ROLE_PATH(e, t)           tmaring_paths<typename TMARING_E::kernel_class>::of(t)
-#define ROLE_TILE(e, t)           tmaring_tile_at(e, t)
+#define ROLE_TILE(e, t)           (&static_cast<const tmaring_tile &>(tmaring_input_tile(e, t)))
 #define ROLE_IS_GRID(e)           (tmaring_paths<typename TMARING_E::kernel_class>::grid)
 #define ROLE_GRID(e)              tmaring_grid_at(e)
 #define ROLE_PANEL(e, t)          tmaring_panel_at(e, t)
