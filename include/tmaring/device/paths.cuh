@@ -27,22 +27,23 @@ template <class K, class = void> struct tmaring_store_path {
 template <class K> struct tmaring_store_path<K, typename tmaring_void<decltype(K::kTiledStore)>::type> {
   static constexpr bool tiled = K::kTiledStore;
 };
+/* The box rank of input T; -1 where there is none, or it is not tiled. Constants, no function: without annotation NVRTC
+ * takes one for the host's. */
+template <class K, int T> struct tmaring_box_rank_of {
+  static constexpr int value = T < K::kInputs && K::kLoad[T] == TMARING_LOAD_TILE ? K::kBoxRank[T] : -1;
+};
 template <class K, class = void> struct tmaring_box_ranks {
   static constexpr int common = 0;
 };
 /* The rank that every tiled input has; 0: they differ. */
 template <class K> struct tmaring_box_ranks<K, typename tmaring_void<decltype(K::kBoxRank)>::type> {
-  static constexpr int at(int t)
-  {
-    return t < K::kInputs && K::kLoad[t] == TMARING_LOAD_TILE ? K::kBoxRank[t] : -1;
-  }
-  static constexpr int most = at(0) > at(1) ? at(0) : at(1), more = at(2) > at(3) ? at(2) : at(3);
+  static constexpr int r0 = tmaring_box_rank_of<K, 0>::value, r1 = tmaring_box_rank_of<K, 1>::value,
+                       r2 = tmaring_box_rank_of<K, 2>::value, r3 = tmaring_box_rank_of<K, 3>::value;
+  static constexpr int most = r0 > r1 ? r0 : r1, more = r2 > r3 ? r2 : r3;
   static constexpr int rank = most > more ? most : more;
-  static constexpr bool fits(int t)
-  {
-    return at(t) == -1 || at(t) == rank;
-  }
-  static constexpr int common = rank > 0 && fits(0) && fits(1) && fits(2) && fits(3) ? rank : 0;
+  static constexpr bool alike =
+      (r0 == -1 || r0 == rank) && (r1 == -1 || r1 == rank) && (r2 == -1 || r2 == rank) && (r3 == -1 || r3 == rank);
+  static constexpr int common = rank > 0 && alike ? rank : 0;
 };
 template <class K, class = void> struct tmaring_grid_path {
   static constexpr bool grid = false;
