@@ -5,6 +5,7 @@
 #include "../src/host/backend/backend.h"
 #include "../src/host/tile/tile_state.h"
 #include "support/rig.h"
+#include "support/trial.h"
 
 static void make(rig *r, const venue *v)
 {
@@ -76,12 +77,14 @@ static tmaring_tile_kernel *copy_kernel(const venue *v, int mutant)
   tmaring_tile_kernel *kernel;
   tmaring_tile_options_init(&options);
   options.debug = 1;
+  options.consumers[0] = 128; /* four arrivals at empty, one at full */
   options.mode = TMARING_MODE_WARP_SPECIALIZED;
   for (int t = 0; t < 2; ++t) tensor[t].rank = 2, tensor[t].dims[0] = tensor[t].dims[1] = SIDE;
   cr_assert_eq(tmaring_tile_plan_create(&plan, TMARING_TILE_COPY, tensor, 2, &v->machine, &options), TMARING_OK, "%s",
                tmaring_last_detail());
   tmaring_smem *smem = &plan->plan.variant[0].args.smem;
   if (mutant) smem->empty = smem->full;
+  cr_assert_eq(trial_compile(&plan->plan), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert_eq(tmaring_tile_prepare(&kernel, plan, v->backend), TMARING_OK, "%s", tmaring_last_detail());
   tmaring_tile_plan_free(plan);
   return kernel;

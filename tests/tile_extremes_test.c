@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "support/venue.h"
-#include "tmaring/tile_program.h"
+#include "../src/host/tile/tile_state.h"
+#include "support/trial.h"
 
 #define ROWS  16
 #define COLS  8
@@ -47,6 +47,7 @@ static void launch(const venue *v, const tmaring_tile_plan *plan, product *p)
   cr_assert(data[0] && data[1] && data[2]);
   cr_assert(place->upload(data[0], p->a, sizeof p->a) && place->upload(data[1], p->b, sizeof p->b));
   cr_assert(place->upload(data[2], p->c, sizeof p->c));
+  cr_assert_eq(trial_compile(&plan->plan), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert_eq(tmaring_tile_prepare(&kernel, plan, v->backend), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert_eq(tmaring_tile_launch(kernel, data, NULL, 0, v->stream), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert(venue_settle(v));

@@ -39,7 +39,7 @@ typedef struct tmaring_tile_tensor {
     sizeof(tmaring_tile_tensor), TMARING_F32, 0, {0}, {0}, 0                                                           \
   }
 
-/* Every field may be TMARING_AUTO. What does not fit is refused by name. */
+/* Every field may be TMARING_AUTO. What does not fit is refused by name; of axes past the rank only 1 fits. */
 typedef struct tmaring_tile_options {
   size_t size;                               /* sizeof, set by tmaring_tile_options_init */
   int32_t box[TMARING_MAX_RANK];             /* elements of a tile of the output (matmul: n, m, k of a step) */
