@@ -230,6 +230,35 @@ static void run_trials(const venue *v, int64_t limit)
   cr_assert_gt(2 * flat, sum.passed);
 }
 
+/* f32 [M, N] in fills of `rows`: rank of the box that a fill is, as the code has it; and the checker refuses any other. */
+static void expect_box_rank(int32_t cols, int32_t piece_cols, int32_t rows, int32_t rank)
+{
+  draft d = draft_make("y = x + x", TMARING_F32, 997, cols);
+  tmaring_check_report report = {sizeof report, 0, 0, 0, 0, 0};
+  d.options.load = TMARING_LOAD_TILE;
+  d.options.tile_rows = rows;
+  d.options.piece_cols = piece_cols;
+  tmaring_plan *plan = draft_accept(&d);
+  cr_expect_eq(plan->code.box_rank[0], rank, "%d columns in pieces of %d: rank %d", cols, piece_cols,
+               plan->code.box_rank[0]);
+  cr_expect_eq(tmaring_check(plan, 997, &report), TMARING_OK, "%s", tmaring_last_detail());
+  plan->code.box_rank[0] = rank == 2 ? 3 : 2;
+  cr_expect_eq(tmaring_check(plan, 997, &report), TMARING_ERROR_CHECK);
+  cr_expect(strstr(tmaring_last_detail(), "one box of rank"), "%s", tmaring_last_detail());
+  tmaring_plan_free(plan);
+  draft_free(&d);
+}
+
+/* Only a fill that is one box of whole rows lets the code do without coordinates: not pieces, not boxes per row. */
+Test(tile_flat, the_code_knows_fills_of_one_box, .timeout = 10)
+{
+  expect_box_rank(4096, 4096, 1, 3);
+  expect_box_rank(256, 256, 8, 2);
+  expect_box_rank(1024, 512, 1, 0);
+  expect_box_rank(1024, 512, 4, 0);
+  expect_box_rank(1028, 1028, 4, 0); /* 257 * 4: no equal parts */
+}
+
 Test(tile_flat, trials_cpu, .timeout = 900)
 {
   venue v;

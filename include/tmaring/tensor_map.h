@@ -106,11 +106,12 @@ TMARING_API tmaring_status tmaring_tensor_map_replace_address(void *storage, uin
 
 /* What the copy engine does, on the host: `address` is then a host address. `shared` stands for shared memory from a
  * multiple of 1024 bytes on (the swizzle goes by the offset from there), `offset`, a multiple of 128, is where the box
- * lies in it: tmaring_tensor_map_*_room bytes. Coordinates may lie outside the tensor, also below 0;
+ * lies in it: tmaring_tensor_map_*_room bytes. Coordinates may lie outside the tensor, those of loads also below 0;
  * coordinates[0] * element size is a multiple of 16 (measured: on the GPU any other ends the kernel with an illegal
  * instruction). A load writes tmaring_tensor_map_*_bytes. A store leaves out rows outside the tensor, but of a row it
  * writes whole 16-byte units (measured): where dims[0] * element size is no multiple of 16, what shared memory holds up to
- * the next one goes behind the row's last element. Any thread. Besides the check's: ARGUMENT, ALIGNMENT. */
+ * the next one goes behind the row's last element. Any thread. Besides the check's: ARGUMENT, ALIGNMENT, UNSUPPORTED (a store that begins
+ * below 0: on the GPU it ends the kernel). */
 TMARING_API tmaring_status tmaring_tensor_map_load(const tmaring_tensor_map_tiled *map, const int32_t *coordinates,
                                                    void *shared, size_t offset);
 TMARING_API tmaring_status tmaring_tensor_map_store(const tmaring_tensor_map_tiled *map, const int32_t *coordinates,

@@ -105,9 +105,9 @@ size_t box_case_room(const box_case *c)
   return c->offset + tmaring_tensor_map_tiled_room(&c->map);
 }
 
-int box_case_below_zero(const box_case *c, int32_t from)
+int box_case_below_zero(const box_case *c)
 {
-  for (int32_t d = from; d < c->map.rank; ++d) {
+  for (int32_t d = 0; d < c->map.rank; ++d) {
     if (c->coordinates[d] < 0) return 1;
   }
   return 0;

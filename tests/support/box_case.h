@@ -19,8 +19,8 @@ typedef struct box_case {
 box_case box_case_random(noise *n);
 /* Bytes of shared memory from the start to the end of the box. */
 size_t box_case_room(const box_case *c);
-/* 1 where a coordinate of dimensions `from` .. rank - 1 is below 0. */
-int box_case_below_zero(const box_case *c, int32_t from);
+/* 1 where a coordinate is below 0: what no store may have. */
+int box_case_below_zero(const box_case *c);
 /* In one line, for messages. Static until the thread's next call. */
 const char *box_case_text(const box_case *c);
 

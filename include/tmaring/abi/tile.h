@@ -82,6 +82,16 @@ TMARING_FN tmaring_i32 tmaring_grid_number(const tmaring_grid_place *place, tmar
   return number;
 }
 
+/* Rank of a box that is a whole fill, from column 0 on; 0: the fill takes several, or begins elsewhere. */
+TMARING_FN tmaring_i32 tmaring_tile_box_rank(const tmaring_tile *t)
+{
+  if (t->boxes != 1 || t->by_row || t->follows[t->rank - 1] != TMARING_TILE_ROW) return 0;
+  for (int d = 0; d < t->rank - 1; ++d) {
+    if (t->follows[d] != TMARING_TILE_NOTHING) return 0;
+  }
+  return t->rank;
+}
+
 /* Copies that a fill takes. A chunk may reach past the last row: such a fill has no rows and no copies. */
 TMARING_FN tmaring_i32 tmaring_tile_copies(const tmaring_tile *t, const tmaring_fill *fill)
 {

@@ -27,6 +27,23 @@ template <class K, class = void> struct tmaring_store_path {
 template <class K> struct tmaring_store_path<K, typename tmaring_void<decltype(K::kTiledStore)>::type> {
   static constexpr bool tiled = K::kTiledStore;
 };
+template <class K, class = void> struct tmaring_box_ranks {
+  static constexpr int common = 0;
+};
+/* The rank that every tiled input has; 0: they differ. */
+template <class K> struct tmaring_box_ranks<K, typename tmaring_void<decltype(K::kBoxRank)>::type> {
+  static constexpr int at(int t)
+  {
+    return t < K::kInputs && K::kLoad[t] == TMARING_LOAD_TILE ? K::kBoxRank[t] : -1;
+  }
+  static constexpr int most = at(0) > at(1) ? at(0) : at(1), more = at(2) > at(3) ? at(2) : at(3);
+  static constexpr int rank = most > more ? most : more;
+  static constexpr bool fits(int t)
+  {
+    return at(t) == -1 || at(t) == rank;
+  }
+  static constexpr int common = rank > 0 && fits(0) && fits(1) && fits(2) && fits(3) ? rank : 0;
+};
 template <class K, class = void> struct tmaring_grid_path {
   static constexpr bool grid = false;
 };
@@ -212,16 +229,34 @@ template <class E> static __device__ __forceinline__ const tmaring_tile *tmaring
   return nullptr;
 }
 
+/* The same of input t, an index at run time: constants fold that all tiled inputs have in common. */
+template <class E> static __device__ __forceinline__ tmaring_tile tmaring_input_tile(const E *e, tmaring_i32 t)
+{
+  constexpr int rank = tmaring_box_ranks<typename E::kernel_class>::common;
+  tmaring_tile tile = {};
+  if constexpr (tmaring_paths<typename E::kernel_class>::tiled) tile = e->tiles->tile[t];
+  if constexpr (rank > 0) {
+    tile.rank = rank;
+    tile.boxes = tile.along = 1;
+    tile.by_row = 0;
+    tile.box_step[0] = tile.box_step[1] = 0;
+#pragma unroll
+    for (int d = 0; d < TMARING_MAX_RANK; ++d)
+      tile.follows[d] = d == rank - 1 ? TMARING_TILE_ROW : TMARING_TILE_NOTHING;
+  }
+  return tile;
+}
+
 template <class E>
 static __device__ __forceinline__ void tmaring_load_tile(E *e, tmaring_i32 t, const tmaring_stream *s,
                                                          tmaring_u32 stage, const tmaring_fill *fill, tmaring_i32 i)
 {
   if constexpr (tmaring_paths<typename E::kernel_class>::tiled_loads) {
-    const tmaring_tile *tile = &e->tiles->tile[t];
+    const tmaring_tile tile = tmaring_input_tile(e, t);
     tmaring_i32 c[TMARING_MAX_RANK];
     if (!tmaring_elected(e)) return;
-    tmaring_tile_coordinates(tile, tmaring_grid_at(e), fill, i, c);
-    tmaring_tensor_load_any(tile->rank, e->smem + e->stage(stage) + s->slot + tmaring_tile_offset(tile, s->slot_row, i),
+    tmaring_tile_coordinates(&tile, tmaring_grid_at(e), fill, i, c);
+    tmaring_tensor_load_any(tile.rank, e->smem + e->stage(stage) + s->slot + tmaring_tile_offset(&tile, s->slot_row, i),
                             &e->tiles->map[t], c, e->full(stage));
   }
 }

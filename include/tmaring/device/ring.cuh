@@ -14,6 +14,7 @@
  *     static constexpr bool kDebug = false;    // bounded waits
  *     // these may be left out (tmaring_paths):
  *     static constexpr int kLoad[TMARING_MAX_STREAMS] = {TMARING_LOAD_BULK}; // path of each input, as args->input has it
+ *     static constexpr int kBoxRank[TMARING_MAX_STREAMS] = {0}; // of a tiled input whose fill is one box of whole rows
  *     static constexpr bool kTiledStore = false; // staged results go by tensor maps
  *     static constexpr bool kGrid = false;       // fills are places in a grid (tile.h), not rows
  *     static constexpr bool kMulticast = false; // [N] inputs come by multicast
@@ -267,7 +268,7 @@ template <class E> static __device__ __forceinline__ void tmaring_vectors_wait(E
 #define ROLE_BLOCK_FULL(e, s, p)  tmaring_wait(e, 0, s, p)
 #define ROLE_BLOCK_EMPTY(e, s, p) tmaring_wait(e, 1, s, p)
 #define ROLE_PATH(e, t)           tmaring_paths<typename TMARING_E::kernel_class>::of(t)
-#define ROLE_TILE(e, t)           tmaring_tile_at(e, t)
+#define ROLE_TILE(e, t)           (&static_cast<const tmaring_tile &>(tmaring_input_tile(e, t)))
 #define ROLE_IS_GRID(e)           (tmaring_paths<typename TMARING_E::kernel_class>::grid)
 #define ROLE_GRID(e)              tmaring_grid_at(e)
 #define ROLE_PANEL(e, t)          tmaring_panel_at(e, t)

@@ -103,6 +103,9 @@ static tmaring_status check_tiled(const tmaring_args *a, const tmaring__boxes *b
   const tmaring_stream *s = at >= TMARING_TILED_OUTPUTS ? &a->output[index] : &a->input[index];
   if (!boxes || ((uint32_t)boxes->used >> at & 1u) == 0) REFUSE("%s %d: tiled, got no boxes", what, index);
   const tiled t = {a, code, s, &boxes->tile[at], &boxes->map[at], what, index};
+  if (at < TMARING_TILED_OUTPUTS && code->box_rank[index] && code->box_rank[index] != tmaring_tile_box_rank(t.tile))
+    REFUSE("%s %d: its code is for fills of one box of rank %d, its boxes are others", what, index,
+           code->box_rank[index]);
   TMARING__TRY(check_map(&t));
   TMARING__TRY(check_boxes_apart(&t));
   return check_starts(&t);

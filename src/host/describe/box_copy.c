@@ -136,6 +136,18 @@ tmaring_status tmaring__box_copy_check(uint64_t address, tmaring_dtype dtype, co
       "offset: got %zu, needs a multiple of 128: the copy engine takes no other place in shared memory", offset);
 }
 
+/* The manual asks stores for it, and a kernel that does otherwise ends with an error. */
+static tmaring_status check_begin(const int32_t *coordinates, int32_t rank)
+{
+  for (int32_t d = 0; d < rank; ++d) {
+    if (coordinates[d] >= 0) continue;
+    return tmaring__fail(TMARING_ERROR_UNSUPPORTED,
+                         "coordinates[%d]: got %d, a store needs 0 or more; begin at 0 with a smaller box", (int)d,
+                         (int)coordinates[d]);
+  }
+  return TMARING_OK;
+}
+
 tmaring_status tmaring_tensor_map_load(const tmaring_tensor_map_tiled *map, const int32_t *coordinates, void *shared,
                                        size_t offset)
 {
@@ -150,6 +162,7 @@ tmaring_status tmaring_tensor_map_store(const tmaring_tensor_map_tiled *map, con
 {
   TMARING__TRY(tmaring_tensor_map_check_tiled(map));
   TMARING__TRY(tmaring__box_copy_check(map->address, map->dtype, coordinates, shared, offset));
+  TMARING__TRY(check_begin(coordinates, map->rank));
   tmaring__box_store(map, coordinates, shared, offset);
   return TMARING_OK;
 }

@@ -15,6 +15,15 @@ static int some_load_is(const tmaring__emitter *m, int wanted, int32_t path)
   return some;
 }
 
+static void emit_box_ranks(const tmaring__emitter *m)
+{
+  const int32_t *rank = m->spec->code.box_rank;
+  if (!(rank[0] | rank[1] | rank[2] | rank[3])) return;
+  ADD("  static constexpr int kBoxRank[TMARING_MAX_STREAMS] = {");
+  for (int32_t i = 0; i < m->program->input_count; ++i) ADD("%s%d", i ? ", " : "", (int)rank[i]);
+  ADD("};\n");
+}
+
 /* Kernels whose inputs come by bulk copies alone do not say so. */
 static void emit_path_traits(const tmaring__emitter *m)
 {
@@ -25,6 +34,7 @@ static void emit_path_traits(const tmaring__emitter *m)
     for (int32_t i = 0; i < m->program->input_count; ++i) ADD("%sTMARING_LOAD_%s", i ? ", " : "", path[c->load[i]]);
     ADD("};\n");
   }
+  emit_box_ranks(m);
   if (c->tiled_store) ADD("  static constexpr bool kTiledStore = 1;\n");
   if (c->strips) ADD("  static constexpr bool kStrips = 1;\n");
 }

@@ -29,9 +29,11 @@ typedef struct tmaring__code {
   int32_t grouped;                   /* some stream's rows come in groups (tmaring_stream.group_rows) */
   int32_t cluster;                   /* rows are shared by the CTAs of a cluster; how many they are is an argument */
   int32_t load[TMARING_MAX_STREAMS]; /* tmaring_load_path of each streamed input */
-  int32_t tiled_store;               /* staged results go by tensor maps */
-  int32_t squads;                    /* 1 or 2 */
-  int32_t multicast;                 /* [N] inputs come by multicast; to how many CTAs is an argument */
+  int32_t box_rank[TMARING_MAX_STREAMS]; /* tiled inputs whose fill is one box of whole rows in every variant: the rank
+                                            of the map; else 0 */
+  int32_t tiled_store;                   /* staged results go by tensor maps */
+  int32_t squads;                        /* 1 or 2 */
+  int32_t multicast;                     /* [N] inputs come by multicast; to how many CTAs is an argument */
 } tmaring__code;
 
 /* What a tile program computes, for the cpu backend; the cuda backend has it from the plan's source. */

@@ -227,6 +227,18 @@ static int choose_code(tmaring_plan *plan, const work *w, tmaring__candidate *be
   return 1;
 }
 
+/* What all variants have in common is part of the code: the thread that feeds then computes no coordinates. */
+static void enter_box_ranks(tmaring_plan *plan)
+{
+  for (int32_t t = 0; t < TMARING_MAX_STREAMS; ++t) {
+    if (plan->code.load[t] != TMARING_LOAD_TILE || (plan->variant[0].boxes.used >> t & 1) == 0) continue;
+    const int32_t rank = tmaring_tile_box_rank(&plan->variant[0].boxes.tile[t]);
+    int same = 1;
+    for (int32_t i = 1; i < plan->variant_count; ++i) same &= tmaring_tile_box_rank(&plan->variant[i].boxes.tile[t]) == rank;
+    plan->code.box_rank[t] = same ? rank : 0;
+  }
+}
+
 tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candidates *list, const tmaring__facts *facts,
                                       const tmaring__decision *decision, tmaring__notes *notes)
 {
@@ -241,6 +253,7 @@ tmaring_status tmaring__variants_make(tmaring_plan *plan, const tmaring__candida
     choose_at(&w, &key, order, class_rows(&w, i), i, &c);
     add_variant(plan, &c, &w, order_for(&c, &w, order), limit);
   }
+  enter_box_ranks(plan);
   return TMARING_OK;
 }
 
