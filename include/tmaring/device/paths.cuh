@@ -32,17 +32,16 @@ template <class K, class = void> struct tmaring_box_ranks {
 };
 /* The rank that every tiled input has; 0: they differ. */
 template <class K> struct tmaring_box_ranks<K, typename tmaring_void<decltype(K::kBoxRank)>::type> {
-  static constexpr int at(int t)
-  {
-    return t < K::kInputs && K::kLoad[t] == TMARING_LOAD_TILE ? K::kBoxRank[t] : -1;
-  }
-  static constexpr int most = at(0) > at(1) ? at(0) : at(1), more = at(2) > at(3) ? at(2) : at(3);
+  /* Of input 0 .. 3; -1: it is not tiled, or there is none. Values, no functions: NVRTC takes those for host code. */
+  static constexpr int r0 = K::kInputs > 0 && K::kLoad[0] == TMARING_LOAD_TILE ? K::kBoxRank[0] : -1;
+  static constexpr int r1 = K::kInputs > 1 && K::kLoad[1] == TMARING_LOAD_TILE ? K::kBoxRank[1] : -1;
+  static constexpr int r2 = K::kInputs > 2 && K::kLoad[2] == TMARING_LOAD_TILE ? K::kBoxRank[2] : -1;
+  static constexpr int r3 = K::kInputs > 3 && K::kLoad[3] == TMARING_LOAD_TILE ? K::kBoxRank[3] : -1;
+  static constexpr int most = r0 > r1 ? r0 : r1, more = r2 > r3 ? r2 : r3;
   static constexpr int rank = most > more ? most : more;
-  static constexpr bool fits(int t)
-  {
-    return at(t) == -1 || at(t) == rank;
-  }
-  static constexpr int common = rank > 0 && fits(0) && fits(1) && fits(2) && fits(3) ? rank : 0;
+  static constexpr bool same =
+      (r0 == -1 || r0 == rank) && (r1 == -1 || r1 == rank) && (r2 == -1 || r2 == rank) && (r3 == -1 || r3 == rank);
+  static constexpr int common = rank > 0 && same ? rank : 0;
 };
 template <class K, class = void> struct tmaring_grid_path {
   static constexpr bool grid = false;

@@ -234,7 +234,8 @@ static void enter_box_ranks(tmaring_plan *plan)
     if (plan->code.load[t] != TMARING_LOAD_TILE || (plan->variant[0].boxes.used >> t & 1) == 0) continue;
     const int32_t rank = tmaring_tile_box_rank(&plan->variant[0].boxes.tile[t]);
     int same = 1;
-    for (int32_t i = 1; i < plan->variant_count; ++i) same &= tmaring_tile_box_rank(&plan->variant[i].boxes.tile[t]) == rank;
+    for (int32_t i = 1; i < plan->variant_count; ++i)
+      same &= tmaring_tile_box_rank(&plan->variant[i].boxes.tile[t]) == rank;
     plan->code.box_rank[t] = same ? rank : 0;
   }
 }
