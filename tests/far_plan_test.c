@@ -314,8 +314,39 @@ Test(far_plan, tiled_loads_are_refused_beyond_31_bits, .timeout = 20)
   draft d = draft_make("y = x + x", TMARING_BF16, 0, 128);
   d.options.order = TMARING_ORDER_CYCLIC;
   d.options.load = TMARING_LOAD_TILE;
-  expect_limit(&d, "tile", 2147483647, "x: coordinates of tensor maps have 31 bits; use load bulk");
+  expect_limit(&d, "tile", TMARING_MAX_COORDINATES, "x: coordinates of tensor maps have 31 bits; use load bulk");
   draft_free(&d);
+}
+
+/* The last box of the last fill begins behind the last row, where boxes are rows of a wide one: still below 2^31. */
+Test(far_plan, boxes_behind_the_last_row_have_coordinates, .timeout = 20)
+{
+  static const int32_t rows[] = {1, 256, 257, 1024};
+  int behind = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+    draft d = draft_make("y = x + x", TMARING_I8, 0, 16);
+    d.options.order = TMARING_ORDER_CYCLIC;
+    d.options.load = TMARING_LOAD_TILE;
+    d.options.tile_rows = rows[i];
+    tmaring_plan *plan = draft_accept(&d);
+    const tmaring_args args = draft_args(plan, TMARING_MAX_COORDINATES);
+    const tmaring_tile *t = &plan->variant[plan->variant_count - 1].boxes.tile[0];
+    tmaring_fill fill;
+    int32_t at[TMARING_MAX_RANK];
+    memset(&fill, 0, sizeof fill);
+    tmaring_walk_fill(&args.walk, args.walk.tiles - 1, 0, &fill);
+    const int32_t copies = tmaring_tile_copies(t, &fill);
+    cr_assert_geq(copies, 1);
+    tmaring_tile_coordinates(t, NULL, &fill, copies - 1, at);
+    const wide due = (wide)fill.row + (t->by_row ? (copies - 1) / t->boxes : 0) +
+                     (wide)((copies - 1) % t->boxes / t->along) * t->box_step[1];
+    cr_expect(due < (wide)1 << 31, "%d rows per fill", rows[i]);
+    behind += due > TMARING_MAX_COORDINATES;
+    cr_expect(at[t->rank - 1] == (int64_t)due, "%d rows per fill: %d", rows[i], at[t->rank - 1]);
+    tmaring_plan_free(plan);
+    draft_free(&d);
+  }
+  cr_expect_gt(behind, 0, "no case has such a box");
 }
 
 /* Whatever way the planner came to a tensor map. */
@@ -329,12 +360,12 @@ Test(far_plan, coordinates_of_tensor_maps_are_31_bits, .timeout = 20)
   args.input[0].path = TMARING_LOAD_ASYNC;
   cr_expect_eq(tmaring__row_limit_of_paths(&args), INT64_MAX);
   args.output[0].path = 1;
-  cr_expect_eq(tmaring__row_limit_of_paths(&args), 2147483647);
+  cr_expect_eq(tmaring__row_limit_of_paths(&args), TMARING_MAX_COORDINATES);
   args.output[0].path = 0;
   args.input[0].path = TMARING_LOAD_TILE;
-  cr_expect_eq(tmaring__row_limit_of_paths(&args), 2147483647);
-  cr_expect_eq(tmaring__row_limit_refuse(plan, &args, 1ll << 33, 2147483647), TMARING_ERROR_CAPACITY);
-  cr_expect_not_null(strstr(tmaring_last_detail(), "rows: got 8589934592, this plan serves at most 2147483647: x: "
+  cr_expect_eq(tmaring__row_limit_of_paths(&args), TMARING_MAX_COORDINATES);
+  cr_expect_eq(tmaring__row_limit_refuse(plan, &args, 1ll << 33, TMARING_MAX_COORDINATES), TMARING_ERROR_CAPACITY);
+  cr_expect_not_null(strstr(tmaring_last_detail(), "rows: got 8589934592, this plan serves at most 2146435071: x: "
                                                    "coordinates of tensor maps have 31 bits; use load bulk"),
                      "%s", tmaring_last_detail());
   tmaring_plan_free(plan);

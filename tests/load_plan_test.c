@@ -264,8 +264,8 @@ Test(load_plan, rows_of_boxes_are_31_bits, .timeout = 10)
   draft d = draft_make("y = x + x", TMARING_I8, 1000, 16);
   d.options.load = TMARING_LOAD_TILE;
   tmaring_plan *plan = draft_accept(&d);
-  cr_expect_eq(tmaring_plan_args(plan, 2147483647, &args), TMARING_OK, "%s", tmaring_last_detail());
-  cr_expect_eq(tmaring_plan_args(plan, 2147483648, &args), TMARING_ERROR_CAPACITY);
+  cr_expect_eq(tmaring_plan_args(plan, TMARING_MAX_COORDINATES, &args), TMARING_OK, "%s", tmaring_last_detail());
+  cr_expect_eq(tmaring_plan_args(plan, TMARING_MAX_COORDINATES + 1ll, &args), TMARING_ERROR_CAPACITY);
   tmaring_plan_free(plan);
   draft_free(&d);
 }

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../src/host/tile/tile_state.h"
 #include "support/noise.h"
-#include "support/venue.h"
-#include "tmaring/tile_program.h"
+#include "support/trial.h"
 
 static tmaring_tile_tensor tensor_of(int64_t inner, int64_t outer, int64_t stride)
 {
@@ -71,6 +71,7 @@ static void multiply(const venue *v, tmaring_tile_plan *plan, row_product *p)
   void *data[3] = {place->take(sizeof p->a), place->take(sizeof p->b), place->take(sizeof p->c)};
   cr_assert(data[0] && data[1] && data[2]);
   cr_assert(place->upload(data[0], p->a, sizeof p->a) && place->upload(data[1], p->b, sizeof p->b));
+  cr_assert_eq(trial_compile(&plan->plan), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert_eq(tmaring_tile_prepare(&kernel, plan, v->backend), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert_eq(tmaring_tile_launch(kernel, data, NULL, 0, v->stream), TMARING_OK, "%s", tmaring_last_detail());
   cr_assert(venue_settle(v));

@@ -1,5 +1,6 @@
 /* Tile programs on both backends: copies, transposes and products of every shape that leaves parts of boxes over. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -357,4 +358,52 @@ Test(tile_program, refusals_of_products_have_names, .timeout = 30)
   t.options.stages = 2;
   t.options.prefetch = 2;
   expect_refused(&t, TMARING_ERROR_ARGUMENT, "prefetch");
+}
+
+/* Axes that are not there: nothing asked of them is left out in silence. */
+Test(tile_program, axes_past_the_rank_are_refused, .timeout = 30)
+{
+  static const struct {
+    tmaring_tile_op op;
+    int32_t rank, axis;
+  } cases[] = {{TMARING_TILE_COPY, 1, 4},      {TMARING_TILE_COPY, 2, 2},   {TMARING_TILE_COPY, 4, 4},
+               {TMARING_TILE_TRANSPOSE, 2, 2}, {TMARING_TILE_MATMUL, 3, 3}, {TMARING_TILE_MATMUL, 3, 4}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    char words[60];
+    tile_trial t = tile_trial_make(cases[i].op, TMARING_F32, cases[i].rank, (const int64_t[]){64, 64, 64, 2, 1});
+    venue v;
+    cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
+    t.options.box[cases[i].axis] = 1;
+    t.options.element_strides[cases[i].axis] = 1;
+    expect_pass(&v, &t);
+    t.options.box[cases[i].axis] = 7;
+    snprintf(words, sizeof words, "box[%d]: got 7, needs 1", cases[i].axis);
+    expect_refused(&t, TMARING_ERROR_ARGUMENT, words);
+    t.options.box[cases[i].axis] = TMARING_AUTO;
+    t.options.element_strides[cases[i].axis] = 2;
+    snprintf(words, sizeof words, "element_strides[%d]: got 2, needs 1", cases[i].axis);
+    expect_refused(&t, cases[i].op == TMARING_TILE_COPY ? TMARING_ERROR_ARGUMENT : TMARING_ERROR_UNSUPPORTED, words);
+  }
+}
+
+/* Coordinates along every axis are below 2^31, also of the box behind the last one. */
+Test(tile_program, long_axes_are_refused, .timeout = 30)
+{
+  const tmaring_tile_tensor empty = TMARING_TILE_TENSOR_INIT;
+  tmaring_machine machine;
+  memset(&machine, 0, sizeof machine);
+  tmaring_machine_h200(&machine);
+  for (int past = 0; past < 2; ++past) {
+    tmaring_tile_tensor tensor[2] = {empty, empty};
+    tmaring_tile_plan *plan = NULL;
+    for (int t = 0; t < 2; ++t) {
+      tensor[t].rank = 2;
+      tensor[t].dims[0] = 16;
+      tensor[t].dims[1] = TMARING_MAX_COORDINATES + (int64_t)past;
+    }
+    cr_expect_eq(tmaring_tile_plan_create(&plan, TMARING_TILE_COPY, tensor, 2, &machine, NULL),
+                 past ? TMARING_ERROR_SHAPE : TMARING_OK, "%s", tmaring_last_detail());
+    if (past) cr_expect(strstr(tmaring_last_detail(), "x: dims[1]: got 2146435072, needs 1 .. 2146435071"));
+    tmaring_tile_plan_free(plan);
+  }
 }

@@ -21,7 +21,8 @@ typedef enum tmaring_tile_op {
   TMARING_TILE_TRANSPOSE = 1, /* y[n, m] = x[m, n]; rank 2 */
   TMARING_TILE_MATMUL = 2     /* c[m, n] = sum over k of a[m, k] * b[k, n]; rank 2, or more with dims of size 1 beside
                                  (broadcast operands). f32, f16, bf16 in; c is f32 or of the inputs' type; sums in fp32;
-                                 f32 products as accurate as fp32, but infinite operands may make NaN (cuda) */
+                                 f32 products as accurate as fp32 where operands are 0 or at least 2^-115; where a
+                                 product overflows, or an operand is infinite, NaN may stand for infinity (cuda) */
 } tmaring_tile_op;
 
 typedef struct tmaring_tile_tensor {
@@ -38,7 +39,7 @@ typedef struct tmaring_tile_tensor {
     sizeof(tmaring_tile_tensor), TMARING_F32, 0, {0}, {0}, 0                                                           \
   }
 
-/* Every field may be TMARING_AUTO. What does not fit is refused by name. */
+/* Every field may be TMARING_AUTO. What does not fit is refused by name; of axes past the rank only 1 fits. */
 typedef struct tmaring_tile_options {
   size_t size;                               /* sizeof, set by tmaring_tile_options_init */
   int32_t box[TMARING_MAX_RANK];             /* elements of a tile of the output (matmul: n, m, k of a step) */
@@ -84,6 +85,9 @@ TMARING_API tmaring_status tmaring_tile_workspace_init(const tmaring_tile_kernel
                                                        struct CUstream_st *stream);
 TMARING_API tmaring_status tmaring_tile_launch(const tmaring_tile_kernel *kernel, void *const *data, void *workspace,
                                                uint32_t flags, struct CUstream_st *stream);
+
+/* As tmaring_kernel_fault: the record of a wait that did not end, of plans with debug 1. */
+TMARING_API tmaring_status tmaring_tile_kernel_fault(const tmaring_tile_kernel *kernel, tmaring_fault *fault);
 
 #ifdef __cplusplus
 }

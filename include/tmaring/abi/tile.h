@@ -111,6 +111,11 @@ TMARING_FN tmaring_u32 tmaring_tile_offset(const tmaring_tile *t, tmaring_u32 ro
   return (tmaring_u32)row * row_bytes + (tmaring_u32)box * t->box_pitch;
 }
 
+/* Most rows of an input or output that has a tensor map, and of elements along an axis of a tile program: coordinates of
+ * every box of a fill, also of one behind the tensor's end, are below 2^31. No fill reaches 2^20 rows: shared memory holds
+ * fewer bytes. */
+#define TMARING_MAX_COORDINATES 2146435071 /* 2^31 - 1 - 2^20 */
+
 /* Coordinates of copy `i`, all TMARING_MAX_RANK of them. grid: NULL but for tile programs. */
 TMARING_FN void tmaring_tile_coordinates(const tmaring_tile *t, const tmaring_grid *grid, const tmaring_fill *fill,
                                          tmaring_i32 i, tmaring_i32 *coordinate)

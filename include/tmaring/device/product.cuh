@@ -8,7 +8,9 @@
  *
  * A warp has MI x NI blocks of 16 x 16 results. Sums of one fill are made by the tensor cores, which drop bits, and are
  * added up in fp32 with rounding. f32 operands are split in two parts of 11 bits each, high + low; high * high + high *
- * low + low * high leaves out what fp32 does not hold either. An infinite f32 operand makes NaN. */
+ * low + low * high leaves out what fp32 does not hold either. f32 operands below 2^-115 lose what lies
+ * under 2^-136. Finite ones make NaN only where a sum, or a product of two (parts have signs of their own), overflows;
+ * infinite ones do. */
 #ifndef TMARING_DEVICE_PRODUCT_CUH
 #define TMARING_DEVICE_PRODUCT_CUH
 
@@ -53,11 +55,13 @@ template <bool TRANSPOSED> TMARING_DEVICE void tmaring_load_matrices(tmaring_u32
                  : "memory");
 }
 
-/* x = high + low, to within 2^-22 of it. */
+/* x = high + low, to within 2^-22 of it; each has 11 bits, rounded to nearest. Where the high part would round to infinity,
+ * low would be infinite with the other sign: from there on both are cut off, to within 2^-21. NaN stays NaN. */
 TMARING_DEVICE void tmaring_split(tmaring_u32 *high, tmaring_u32 *low, float x)
 {
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*high) : "f"(x));
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*low) : "f"(x - __uint_as_float(*high)));
+  const tmaring_u32 half = fabsf(x) < __uint_as_float(0x7f7ff000u) ? 0x1000u : 0u; /* (2 - 2^-11) 2^127 */
+  *high = (__float_as_uint(x) + half) & 0xffffe000u;
+  *low = (__float_as_uint(x - __uint_as_float(*high)) + half) & 0xffffe000u;
 }
 
 /* ---- fragments: 16 rows of a, 16 columns of b, for 8 (f32) or 16 values of k from `k` on ---- */

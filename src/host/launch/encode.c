@@ -6,6 +6,7 @@
 #include "../check/box.h"
 #include "../plan/extent.h"
 #include "../plan/variant.h"
+#include "kernel.h"
 
 /* ---- messages: off the path of a launch that succeeds ---- */
 
@@ -159,7 +160,7 @@ static tmaring_status enter_scalars(const tmaring_plan *plan, const double *scal
   return TMARING_OK;
 }
 
-static tmaring_status enter_workspace(void *workspace, tmaring_args *args)
+tmaring_status tmaring__workspace_enter(void *workspace, const char *calls, tmaring_args *args)
 {
   const uint64_t address = (uint64_t)(uintptr_t)workspace;
   const int tickets = args->walk.order == TMARING_ORDER_TICKET, columns = args->column_output_count > 0;
@@ -167,9 +168,8 @@ static tmaring_status enter_workspace(void *workspace, tmaring_args *args)
   if (!tickets && !columns) return TMARING_OK;
   if (address == 0) {
     return tmaring__fail(TMARING_ERROR_ARGUMENT,
-                         "workspace: got NULL, needs memory for %s; see tmaring_workspace_bytes and "
-                         "tmaring_workspace_init",
-                         columns ? "partial results of column reductions" : "tickets");
+                         "workspace: got NULL, needs memory for %s; see %s_workspace_bytes and %s_workspace_init",
+                         columns ? "partial results of column reductions" : "tickets", calls, calls);
   }
   if (address % alignment != 0) {
     return tmaring__fail(TMARING_ERROR_ALIGNMENT, "workspace: got address 0x%llx, needs a multiple of %u",
@@ -191,14 +191,18 @@ static tmaring_status enter_device_rows(const int64_t *rows, tmaring_args *args)
   return TMARING_OK;
 }
 
+tmaring_status tmaring__flags_check(uint32_t flags)
+{
+  if ((flags & ~TMARING_LAUNCH_DEPENDENT) == 0) return TMARING_OK;
+  return tmaring__fail(TMARING_ERROR_ARGUMENT, "flags: got 0x%x, needs a combination of TMARING_LAUNCH_DEPENDENT",
+                       (unsigned)flags);
+}
+
 tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_params *params, tmaring_args *args,
                                tmaring__boxes *boxes)
 {
   TMARING__NEED_SIZE(params);
-  if ((params->flags & ~TMARING_LAUNCH_DEPENDENT) != 0) {
-    return tmaring__fail(TMARING_ERROR_ARGUMENT, "flags: got 0x%x, needs a combination of TMARING_LAUNCH_DEPENDENT",
-                         (unsigned)params->flags);
-  }
+  TMARING__TRY(tmaring__flags_check(params->flags));
   const tmaring__variant *variant = tmaring__plan_variant(plan, params->rows);
   *args = variant->args;
   boxes->used = variant->boxes.used;
@@ -215,5 +219,5 @@ tmaring_status tmaring__encode(const tmaring_plan *plan, const tmaring_launch_pa
     return TMARING_OK;
   }
   TMARING__TRY(enter_device_rows(params->rows_device, args));
-  return enter_workspace(params->workspace, args);
+  return tmaring__workspace_enter(params->workspace, "tmaring", args);
 }

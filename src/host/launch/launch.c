@@ -2,14 +2,8 @@
 
 #include <stdlib.h>
 
-#include "../backend/backend.h"
 #include "../base/detail.h"
-
-struct tmaring_kernel {
-  tmaring_plan *plan; /* retained */
-  const tmaring__backend_calls *calls;
-  void *state; /* the backend's */
-};
+#include "kernel.h"
 
 static const tmaring__backend_calls *find_backend(tmaring_backend backend)
 {

@@ -35,11 +35,6 @@ const char *tmaring__mode_name(int32_t mode)
   return mode == TMARING_MODE_PIPELINED ? "pipelined" : "warp-specialized";
 }
 
-static int32_t asked_or(int32_t asked, int32_t otherwise)
-{
-  return asked == TMARING_AUTO ? otherwise : asked;
-}
-
 /* An open mode follows what else is asked for. */
 static int32_t decide_mode(const tmaring_plan_options *o, int shared, tmaring__notes *notes)
 {
@@ -54,19 +49,19 @@ static int32_t decide_mode(const tmaring_plan_options *o, int shared, tmaring__n
   return o->war != TMARING_AUTO ? TMARING_MODE_PIPELINED : TUNING_MODE;
 }
 
-static void decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, int shared, tmaring__notes *notes)
+void tmaring__decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, int shared, tmaring__notes *notes)
 {
   cta->mode = decide_mode(o, shared, notes);
-  cta->release = asked_or(o->release, TMARING_RELEASE_WARP);
+  cta->release = tmaring__asked_or(o->release, TMARING_RELEASE_WARP);
   if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) {
-    cta->role_axis = asked_or(o->role_axis, TMARING_AXIS_X);
+    cta->role_axis = tmaring__asked_or(o->role_axis, TMARING_AXIS_X);
     cta->war = TMARING_WAR_CTA_BARRIER;
     if (o->war != TMARING_AUTO)
       tmaring__note_add(notes, "war: left out: the empty barriers are what a warp-specialized producer waits for");
     return;
   }
   cta->role_axis = TMARING_AXIS_X;
-  cta->war = asked_or(o->war, TUNING_WAR);
+  cta->war = tmaring__asked_or(o->war, TUNING_WAR);
   if (o->role_axis != TMARING_AUTO) tmaring__note_add(notes, "role_axis: left out: a pipelined CTA has one role");
   if (cta->war == TMARING_WAR_CTA_BARRIER && cta->release != TMARING_RELEASE_WARP) {
     tmaring__note_add(notes, "release thread -> warp: with WAR by CTA barrier nobody arrives at the empty barriers");
@@ -74,10 +69,10 @@ static void decide_roles(tmaring_cta *cta, const tmaring_plan_options *o, int sh
   }
 }
 
-static void decide_walk(tmaring__decision *d, const tmaring_plan_options *o, tmaring__notes *notes)
+void tmaring__decide_walk(tmaring__decision *d, const tmaring_plan_options *o, tmaring__notes *notes)
 {
   d->order = o->order;
-  d->policy = asked_or(o->policy, TMARING_POLICY_EXACT);
+  d->policy = tmaring__asked_or(o->policy, TMARING_POLICY_EXACT);
   d->workers = o->workers;
   d->stages = o->stages;
   d->prefetch = o->prefetch;
@@ -100,7 +95,7 @@ static void decide_walk(tmaring__decision *d, const tmaring_plan_options *o, tma
 static tmaring_status decide_store(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
                                    tmaring__notes *notes)
 {
-  d->store = asked_or(o->store, TUNING_STORE);
+  d->store = tmaring__asked_or(o->store, TUNING_STORE);
   const char *name = d->store == TMARING_STORE_TILE ? "tile" : "bulk";
   if (tmaring__decision_stages(d) && facts->program->output_count == 0) {
     if (o->store != TMARING_AUTO)
@@ -198,7 +193,7 @@ static void decide_lanes(tmaring__decision *d, const tmaring__facts *facts, tmar
 static void decide_scope(tmaring__decision *d, const tmaring_plan_options *o, const tmaring__facts *facts,
                          tmaring__notes *notes)
 {
-  d->scope = asked_or(o->scope, TMARING_SCOPE_AUTO);
+  d->scope = tmaring__asked_or(o->scope, TMARING_SCOPE_AUTO);
   if (d->scope == TMARING_SCOPE_CLUSTER) d->scope = TMARING_SCOPE_AUTO;
   if (tmaring__decision_shares(d)) d->scope = TMARING_SCOPE_CLUSTER;
   if (d->scope == TMARING_SCOPE_AUTO && o->warps_per_row != TMARING_AUTO) d->scope = TMARING_SCOPE_GROUP;
@@ -301,12 +296,12 @@ tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_o
 {
   memset(decision, 0, sizeof *decision);
   TMARING__TRY(tmaring__options_check(options));
-  decision->debug = asked_or(options->debug, 0);
+  decision->debug = tmaring__asked_or(options->debug, 0);
   decision->cluster = tmaring__cluster_decide(options, facts, machine, notes);
-  decide_roles(&decision->cta, options, tmaring__decision_shares(decision), notes);
+  tmaring__decide_roles(&decision->cta, options, tmaring__decision_shares(decision), notes);
   tmaring__squads_decide(decision, options, facts, notes);
   TMARING__TRY(tmaring__block_decide(decision, options, facts, machine, notes));
-  decide_walk(decision, options, notes);
+  tmaring__decide_walk(decision, options, notes);
   tmaring__multicast_decide(decision, options, facts, machine, notes);
   TMARING__TRY(tmaring__load_decide(decision, options, facts, notes));
   TMARING__TRY(decide_store(decision, options, facts, notes));

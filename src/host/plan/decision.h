@@ -33,6 +33,11 @@ typedef struct tmaring__decision {
 tmaring_status tmaring__decide(tmaring__decision *decision, const tmaring_plan_options *options,
                                const tmaring__facts *facts, const tmaring_machine *machine, tmaring__notes *notes);
 
+/* Parts of it that tile programs share. Mode, release, role axis and war; `shared`: rows are shared by a cluster. */
+void tmaring__decide_roles(tmaring_cta *cta, const tmaring_plan_options *options, int shared, tmaring__notes *notes);
+/* Order, policy, workers, stages and prefetch. Needs decision->cluster. An order left open stays so. */
+void tmaring__decide_walk(tmaring__decision *decision, const tmaring_plan_options *options, tmaring__notes *notes);
+
 /* 1 where rows are shared by the CTAs of a cluster. */
 static inline int tmaring__decision_shares(const tmaring__decision *decision)
 {

@@ -32,7 +32,7 @@ int64_t tmaring__row_limit_of_paths(const tmaring_args *args)
   int tiled = 0;
   for (int32_t i = 0; i < args->input_count; ++i) tiled |= by_map(&args->input[i], 0);
   for (int32_t i = 0; i < args->output_count; ++i) tiled |= by_map(&args->output[i], 1);
-  return tiled ? MOST_31_BITS : INT64_MAX;
+  return tiled ? TMARING_MAX_COORDINATES : INT64_MAX;
 }
 
 /* ---- why no more ---- */
@@ -41,7 +41,8 @@ int64_t tmaring__row_limit_of_paths(const tmaring_args *args)
 static const char *stream_reason(const tmaring_stream *s, int output, int64_t limit)
 {
   if (limit == MOST_31_BITS && s->group_rows > 0) return "rows in groups are numbered in 31 bits";
-  if (limit == MOST_31_BITS && by_map(s, output)) return "coordinates of tensor maps have 31 bits; use load bulk";
+  if (limit == TMARING_MAX_COORDINATES && by_map(s, output))
+    return "coordinates of tensor maps have 31 bits; use load bulk";
   if (s->group_rows > 0 ? limit % s->group_rows == 0 : limit == ((int64_t)1 << 62) / tmaring_max_i64(1, s->pitch))
     return "its offsets stay below 2^62 bytes; use a smaller pitch";
   return NULL;

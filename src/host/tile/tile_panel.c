@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../describe/tensor_map_check.h"
+#include "../plan/plan_options.h"
 #include "tile_state.h"
 
 /* Bytes of a copy's box where the caller leaves it open: fills of 8-16 KiB were best (../plan/tuning.h). */
@@ -24,11 +25,6 @@ static int32_t element_stride(const tmaring__tile_draft *w, int32_t t, int32_t d
   return t == w->output || w->options.element_strides[d] == TMARING_AUTO ? 1 : w->options.element_strides[d];
 }
 
-static int32_t asked_or(int32_t asked, int64_t otherwise)
-{
-  return asked == TMARING_AUTO ? (int32_t)otherwise : asked;
-}
-
 /* ---- boxes ---- */
 
 /* Rows as long as they are, then as many of them as BOX_BYTES hold. The hardware's limit counts what is left out. */
@@ -40,7 +36,7 @@ static void copy_box(tmaring__tile_draft *w)
     const int64_t most = (TMARING_MAX_BOX - 1) / element_stride(w, 0, d) + 1, whole = d == 0 ? 16 / elem : 1;
     const int64_t dim = tmaring_ceil_div(w->tensor[1].dims[d], whole) * whole;
     const int64_t open = tmaring_max_i64(whole, tmaring_min_i64(dim, tmaring_min_i64(room, most)));
-    w->box[d] = asked_or(w->options.box[d], open);
+    w->box[d] = tmaring__asked_or(w->options.box[d], (int32_t)open);
     room = tmaring_max_i64(1, room / w->box[d]);
   }
 }
@@ -52,7 +48,7 @@ static void square_box(tmaring__tile_draft *w)
                            ? 2 * TRANSPOSE_SIDE
                            : (int32_t)tmaring_min_i64(TRANSPOSE_SIDE, TRANSPOSE_ROW_BYTES / elem_bytes(w, 0));
   const int32_t sides = w->op == TMARING_TILE_MATMUL ? 3 : 2;
-  for (int32_t d = 0; d < sides; ++d) w->box[d] = asked_or(w->options.box[d], side);
+  for (int32_t d = 0; d < sides; ++d) w->box[d] = tmaring__asked_or(w->options.box[d], side);
 }
 
 static tmaring_status check_product_box(const tmaring__tile_draft *w)
@@ -358,7 +354,7 @@ tmaring_status tmaring__tile_panels(tmaring__tile_draft *w)
   TMARING__TRY(check_bytes(w));
   enter_panels(w);
   TMARING__TRY(check_grid(w));
-  w->load = asked_or(w->options.load, TMARING_LOAD_TILE);
+  w->load = tmaring__asked_or(w->options.load, TMARING_LOAD_TILE);
   w->store = decide_store(w);
   decide_layouts(w);
   TMARING__TRY(decide_copies(w));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../plan/block.h"
+#include "../plan/plan_options.h"
 #include "../plan/tuning.h"
 #include "tile_state.h"
 
@@ -14,37 +15,7 @@
 /* Slots of swizzled boxes begin where the pattern does. */
 #define SLOT_BYTES 1024
 
-static int32_t asked_or(int32_t asked, int32_t otherwise)
-{
-  return asked == TMARING_AUTO ? otherwise : asked;
-}
-
 /* ---- roles ---- */
-
-static int32_t decide_mode(const tmaring_tile_options *o)
-{
-  if (o->mode != TMARING_AUTO) return o->mode;
-  return o->war != TMARING_AUTO && o->role_axis == TMARING_AUTO ? TMARING_MODE_PIPELINED : TUNING_MODE;
-}
-
-static void decide_roles(tmaring_cta *cta, const tmaring_tile_options *o, tmaring__notes *notes)
-{
-  cta->mode = decide_mode(o);
-  cta->release = asked_or(o->release, TMARING_RELEASE_WARP);
-  cta->role_axis = TMARING_AXIS_X;
-  cta->war = TMARING_WAR_CTA_BARRIER;
-  if (cta->mode == TMARING_MODE_WARP_SPECIALIZED) {
-    cta->role_axis = asked_or(o->role_axis, TMARING_AXIS_X);
-    if (o->war != TMARING_AUTO)
-      tmaring__note_add(notes, "war: left out: the empty barriers are what a warp-specialized producer waits for");
-    return;
-  }
-  cta->war = asked_or(o->war, TUNING_WAR);
-  if (o->role_axis != TMARING_AUTO) tmaring__note_add(notes, "role_axis: left out: a pipelined CTA has one role");
-  if (cta->war == TMARING_WAR_MBARRIER || cta->release == TMARING_RELEASE_WARP) return;
-  tmaring__note_add(notes, "release thread -> warp: with WAR by CTA barrier nobody arrives at the empty barriers");
-  cta->release = TMARING_RELEASE_WARP;
-}
 
 /* Blocks of 16 x 16 results are shared out to `along` warps by rows, and by columns to as many as are left. */
 static int shares(int32_t warps, int32_t rows, int32_t cols, int32_t along)
@@ -80,8 +51,8 @@ static tmaring_status decide_block(tmaring__tile_draft *w)
   facts.work = TUNING_HEAVY_WORK;
   decision.cluster = 1;
   decision.cta.squads = 1;
-  decide_roles(&decision.cta, &w->options, w->notes);
   tmaring__tile_options_common(&common, &w->options);
+  tmaring__decide_roles(&decision.cta, &common, 0, w->notes);
   if (common.consumers[0] == TMARING_AUTO && common.consumers[1] == TMARING_AUTO && common.consumers[2] == TMARING_AUTO)
     common.consumers[0] = open_consumers(w);
   TMARING__TRY(tmaring__block_decide(&decision, &common, &facts, &w->machine, w->notes));
@@ -105,7 +76,7 @@ static void enter_scope(tmaring__tile_draft *w)
   s->fixed = w->code.fixed = 1;
   w->code.group = 1;
   w->code.squads = 1;
-  w->code.debug = asked_or(w->options.debug, 0);
+  w->code.debug = tmaring__asked_or(w->options.debug, 0);
 }
 
 static tmaring_status share_product(tmaring__tile_draft *w)
@@ -257,13 +228,13 @@ static double bytes_moved(const tmaring__tile_draft *w)
 
 static void decide_order(tmaring_walk *walk, const tmaring__tile_draft *w)
 {
-  const int tickets = bytes_moved(w) >= TUNING_TICKET_BYTES;
-  walk->policy = asked_or(w->options.policy, TMARING_POLICY_EXACT);
-  walk->order = asked_or(w->options.order,
-                         tickets && walk->policy == TMARING_POLICY_EXACT ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC);
-  if (walk->order != TMARING_ORDER_TICKET || walk->policy == TMARING_POLICY_EXACT) return;
-  tmaring__note_add(w->notes, "policy %s -> exact: tickets have no surplus", tmaring__policy_name(walk->policy));
-  walk->policy = TMARING_POLICY_EXACT;
+  const int32_t open = bytes_moved(w) >= TUNING_TICKET_BYTES ? TMARING_ORDER_TICKET : TMARING_ORDER_CYCLIC;
+  tmaring__decision decision = {.cluster = 1};
+  tmaring_plan_options common;
+  tmaring__tile_options_common(&common, &w->options);
+  tmaring__decide_walk(&decision, &common, w->notes);
+  walk->policy = decision.policy;
+  walk->order = tmaring__asked_or(decision.order, open);
 }
 
 static void enter_walk(tmaring__tile_draft *w)
@@ -278,7 +249,7 @@ static void enter_walk(tmaring__tile_draft *w)
   walk->piece_cols = walk->cols;
   walk->chunk = g->steps;
   walk->split_stages = (tmaring_i32)w->args.stages;
-  walk->workers = asked_or(w->options.workers, w->machine.sm_count * w->ctas_per_sm);
+  walk->workers = tmaring__asked_or(w->options.workers, w->machine.sm_count * w->ctas_per_sm);
   if (walk->workers > tiles) walk->workers = (tmaring_i32)tiles;
   if (w->options.workers != TMARING_AUTO && walk->workers < w->options.workers)
     tmaring__note_add(w->notes, "workers %d -> %d: as many as there are tiles", w->options.workers, walk->workers);

@@ -3,7 +3,6 @@
 
 #include "tile_state.h"
 
-#define MAX_DIM   2147483647ll
 #define MAX_BYTES ((int64_t)1 << 62)
 
 const char *tmaring__tile_name(tmaring_tile_op op, int32_t t)
@@ -38,9 +37,9 @@ static tmaring_status check_dims(const tmaring_tile_tensor *t)
 {
   double bytes = tmaring_dtype_bytes((tmaring_i32)t->dtype);
   for (int32_t d = 0; d < t->rank; ++d) {
-    if (t->dims[d] < 1 || t->dims[d] > MAX_DIM)
-      return tmaring__fail(TMARING_ERROR_SHAPE, "dims[%d]: got %lld, needs 1 .. %lld", d, (long long)t->dims[d],
-                           MAX_DIM);
+    if (t->dims[d] < 1 || t->dims[d] > TMARING_MAX_COORDINATES)
+      return tmaring__fail(TMARING_ERROR_SHAPE, "dims[%d]: got %lld, needs 1 .. %d", d, (long long)t->dims[d],
+                           TMARING_MAX_COORDINATES);
     bytes *= (double)t->dims[d];
   }
   if (bytes <= (double)MAX_BYTES) return TMARING_OK;
@@ -144,6 +143,20 @@ static tmaring_status refuse_dim(const tmaring__tile_draft *w, int32_t t, int32_
 {
   return tmaring__fail(TMARING_ERROR_SHAPE, "%s: dims[%d]: got %lld, needs %lld", tmaring__tile_name(w->op, t), d,
                        (long long)w->tensor[t].dims[d], (long long)needs);
+}
+
+/* Axes that the output of a copy or transpose, or a product, does not have are 1, or left open. */
+static tmaring_status check_axes(const tmaring__tile_draft *w)
+{
+  const int32_t axes = w->op == TMARING_TILE_MATMUL ? 3 : w->tensor[w->output].rank;
+  for (int32_t d = axes; d < TMARING_MAX_RANK; ++d) {
+    const int32_t box = w->options.box[d];
+    const int boxed = box != TMARING_AUTO && box != 1;
+    if (!boxed && element_stride(w, d) == 1) continue;
+    return tmaring__fail(TMARING_ERROR_ARGUMENT, "%s[%d]: got %d, needs 1 or TMARING_AUTO: there are %d axes",
+                         boxed ? "box" : "element_strides", d, boxed ? box : element_stride(w, d), axes);
+  }
+  return TMARING_OK;
 }
 
 static tmaring_status match_copy(tmaring__tile_draft *w)
@@ -268,7 +281,8 @@ tmaring_status tmaring__tile_shape(tmaring__tile_draft *w, const tmaring_tile_te
   }
   const tmaring_status status = check_apart(&w->tensor[w->output]);
   if (status != TMARING_OK) return tmaring__tile_blame(w->op, w->output, status);
+  if (w->op != TMARING_TILE_COPY) TMARING__TRY(no_element_strides(w));
+  TMARING__TRY(check_axes(w));
   if (w->op == TMARING_TILE_COPY) return match_copy(w);
-  TMARING__TRY(no_element_strides(w));
   return w->op == TMARING_TILE_TRANSPOSE ? match_transpose(w) : match_products(w);
 }
