@@ -419,6 +419,12 @@ void tile_race(tmaring_dtype dtype, const char *title, char *vectors)
           o.mode = mode[0], o.war = mode[1], o.order = order, o.store = store, o.tile_rows = rows;
           add_plan(all, p, o, k, vectors);
         }
+  for (int rows : {1, 2, 4}) // how large fills and how many of them hide what a copy costs its thread
+    for (int stages : {2, 3, 4, 6}) {
+      tmaring_plan_options o = automatic();
+      o.load = TMARING_LOAD_TILE, o.order = TMARING_ORDER_TICKET, o.tile_rows = rows, o.stages = stages;
+      add_plan(all, p, o, k, vectors);
+    }
   race(title, p.bytes(), k, all);
 }
 
