@@ -33,7 +33,7 @@ width: limit taken in|src/host/describe/index_width.c|s/r\.numel < TMARING_INDEX
 width: products wrap|src/host/describe/index_width.c|s/b > 0 && a > INT64_MAX \/ b \? INT64_MAX : a \* b/(int64_t)((uint64_t)a * (uint64_t)b)/|index_width_test|index_width/numel_and*
 width: the first tensor alone|src/host/describe/index_width.c|s/i < count; \+\+i\) \{\s*TMARING__TRY\(check_tensor/i < 1; ++i) {\n    TMARING__TRY(check_tensor/|index_width_test|index_width/any_tensor*
 grid: no limit on y and z|src/host/describe/index_width.c|s/&budget, TMARING_MAX_GRID_YZ/&budget, TMARING_MAX_GRID_X/g|index_width_test|index_width/grids*
-limit: no coordinates|src/host/plan/row_limit.c|s/return tiled \? MOST_31_BITS : INT64_MAX;/return tiled ? INT64_MAX : INT64_MAX;/|far_plan_test|far_plan/coordinates*
+limit: no coordinates|src/host/plan/row_limit.c|s/return tiled \? TMARING_MAX_COORDINATES : INT64_MAX;/return tiled ? INT64_MAX : INT64_MAX;/|far_plan_test|far_plan/coordinates*
 END
 )
 # Kernels are made of the same headers; these are seen on the device. Of several tests each has to fail.

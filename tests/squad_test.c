@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/field_case.h"
+#include "support/modes.h"
 #include "support/random_options.h"
 
 static void with_squads(trial *t, int32_t turns)
@@ -126,8 +127,10 @@ static void column_sums(const venue *v, const float *x, int64_t cols, const tmar
   tensor[0].rows = ROWS;
   tensor[1].rows = 1;
   tensor[0].cols = tensor[1].cols = cols;
+  tmaring_plan_options chosen = *options;
+  mode_override_release(&chosen);
   cr_assert_eq(tmaring_formula_parse(&formula, "y = colsum(x)"), TMARING_OK);
-  cr_assert_eq(tmaring_plan_create(&plan, formula, tensor, 2, &v->machine, options), TMARING_OK, "%s",
+  cr_assert_eq(tmaring_plan_create(&plan, formula, tensor, 2, &v->machine, &chosen), TMARING_OK, "%s",
                tmaring_last_detail());
   cr_assert_eq(tmaring_check(plan, ROWS, &(tmaring_check_report){.size = sizeof(tmaring_check_report)}), TMARING_OK,
                "%s", tmaring_last_detail());

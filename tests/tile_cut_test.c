@@ -242,7 +242,7 @@ Test(tile_cut, stores_write_the_fill_and_nothing_else, .timeout = 120)
 {
   noise n = noise_seed(2112);
   int32_t made = 0;
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 1200; ++i) {
     bench b;
     random_stored_shape(&b, &n);
     random_piece(&b, &n, 128);

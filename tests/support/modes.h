@@ -24,13 +24,31 @@ static inline void mode_choose(tmaring_plan_options *options, mode_choice choice
   if (!specialized) options->war = choice == MODE_PIPELINED_CTA ? TMARING_WAR_CTA_BARRIER : TMARING_WAR_MBARRIER;
 }
 
-/* TMARING_TEST_RELEASE=warp|thread in the environment overrides options->release: racecheck takes the release by one
- * lane per warp for a race. */
+/* TMARING_TEST_RELEASE=warp|thread in the environment overrides a release: racecheck takes the release by one lane per
+ * warp for a race. */
+static inline void mode_override(int32_t *release)
+{
+  const char *wanted = getenv("TMARING_TEST_RELEASE");
+  if (wanted && strcmp(wanted, "warp") == 0) *release = TMARING_RELEASE_WARP;
+  if (wanted && strcmp(wanted, "thread") == 0) *release = TMARING_RELEASE_THREAD;
+}
+
 static inline void mode_override_release(tmaring_plan_options *options)
 {
-  const char *release = getenv("TMARING_TEST_RELEASE");
-  if (release && strcmp(release, "warp") == 0) options->release = TMARING_RELEASE_WARP;
-  if (release && strcmp(release, "thread") == 0) options->release = TMARING_RELEASE_THREAD;
+  mode_override(&options->release);
+}
+
+/* Under racecheck (TMARING_TEST_RELEASE=thread) no input goes through the registers of the warp that feeds: the stores of
+ * its lanes, for which one lane arrives after __syncwarp, are taken for a race too. */
+static inline void mode_avoid_wide(tmaring_plan_options *options)
+{
+  const char *wanted = getenv("TMARING_TEST_RELEASE");
+  if (!wanted || strcmp(wanted, "thread") != 0) return;
+  if (options->load == TMARING_LOAD_ASYNC || options->load == TMARING_LOAD_ORDINARY) options->load = TMARING_LOAD_BULK;
+  for (int i = 0; i < TMARING_MAX_STREAMS; ++i) {
+    if (options->loads[i] == TMARING_LOAD_ASYNC || options->loads[i] == TMARING_LOAD_ORDINARY)
+      options->loads[i] = TMARING_LOAD_BULK;
+  }
 }
 
 #endif

@@ -53,6 +53,7 @@ void random_paths(tmaring_plan_options *options, noise *n)
   for (int i = 0; i < TMARING_MAX_STREAMS; ++i) {
     if (noise_below(n, 3) == 0) options->loads[i] = noise_below(n, TMARING_LOAD_DIRECT + 1);
   }
+  mode_avoid_wide(options);
   if (noise_below(n, 4) == 0) options->store = TMARING_STORE_TILE;
   if (noise_below(n, 3) == 0 && options->mode != TMARING_MODE_PIPELINED) {
     options->squads = 2;

@@ -7,6 +7,7 @@
 
 #include "../../src/host/tile/tile_state.h"
 #include "guarded.h"
+#include "modes.h"
 #include "noise.h"
 #include "number.h"
 #include "trial_state.h"
@@ -158,9 +159,10 @@ static int take_all(scene *s)
 static int plan(scene *s)
 {
   tmaring_tile_tensor given[TMARING_MAX_PANELS];
+  tmaring_tile_options options = s->trial->options;
   broadcast(s, given);
-  tmaring_status status =
-      tmaring_tile_plan_create(&s->plan, s->trial->op, given, s->count, &s->v->machine, &s->trial->options);
+  mode_override(&options.release);
+  tmaring_status status = tmaring_tile_plan_create(&s->plan, s->trial->op, given, s->count, &s->v->machine, &options);
   if (status != TMARING_OK) {
     fail(s, "plan", status);
     if (tmaring_last_detail()[0]) s->result->outcome = TILE_REFUSED;
