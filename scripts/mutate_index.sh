@@ -5,6 +5,7 @@
 #   mutate_index.sh pack [FOLDER]   builds tests/far_rows_test against each mutant of the GPU's, into .gpu-mutants/
 #                                   TMARING_PACK_KERNELS=no leaves the kernels out: for a GPU machine that has NVRTC
 #   mutate_index.sh run [FOLDER]    on the GPU machine: runs them
+#   mutate_index.sh check           whether every expression is still there; builds nothing
 # Prints "caught" or "MISSED" per mutant; "none" is the tree as it is, which has to pass.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -86,6 +87,19 @@ run_tests() { # STATUS-OF: programs, filter
   return $rc
 }
 
+# A mutant whose expression has moved on tests nothing.
+check_expressions() {
+  local name file edit rest
+  tree=$(mktemp -d)
+  trap 'rm -rf "$tree"' EXIT
+  cp -r include src "$tree"
+  while IFS='|' read -r name file edit rest; do
+    if apply "$file" "$edit"; then count_pass; else count_fail "$name: $file has no such expression"; fi
+    restore "$file"
+  done <<<"$cpu_mutants"$'\n'"$gpu_mutants"
+  finish
+}
+
 on_cpu() {
   local name file edit programs filter rc paths program
   make_tree -O0
@@ -160,7 +174,8 @@ run() {
 
 case $verb in
 cpu) on_cpu ;;
+check) check_expressions ;;
 pack) pack ;;
 run) run ;;
-*) die "usage: mutate_index.sh [cpu] | pack [FOLDER] | run [FOLDER]" ;;
+*) die "usage: mutate_index.sh [cpu] | check | pack [FOLDER] | run [FOLDER]" ;;
 esac
