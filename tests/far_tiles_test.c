@@ -109,23 +109,8 @@ static void run_case(const far_tile *f, const venue *v, int32_t load)
   far_give(&y);
 }
 
-static void run_all(const venue *v)
+VENUE_TEST_FOR(far_tiles, strides, 60, 120)
 {
   static const int32_t loads[] = {TMARING_LOAD_TILE, TMARING_LOAD_BULK};
   for (size_t i = 0; i < 2 * sizeof far_tiles / sizeof *far_tiles; ++i) run_case(&far_tiles[i / 2], v, loads[i % 2]);
-}
-
-Test(far_tiles, strides_cpu, .timeout = 60)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_all(&v);
-}
-
-Test(far_tiles, strides_cuda, .timeout = 120)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_all(&v);
-  venue_close(&v);
 }

@@ -85,8 +85,9 @@ static int expects_refusal(const trial *t)
   return (tiled && !has_map(t, 0)) || (stores && rings && t->options.store == TMARING_STORE_TILE && !has_map(t, 1));
 }
 
-static void run_cover(const venue *v, int64_t limit)
+VENUE_TEST_FOR(load_paths, pairs, 900, 500)
 {
+  const int64_t limit = v->backend == TMARING_BACKEND_CPU ? 200000 : (int64_t)1 << 40;
   tally sum = tally_begin("load paths", v->name);
   pairwise *cover = pairwise_build(levels, FACTORS, 11);
   cr_assert(cover && pairwise_missing(cover) == 0);
@@ -104,21 +105,6 @@ static void run_cover(const venue *v, int64_t limit)
   tally_close(&sum);
   cr_assert_eq(sum.failed, 0, "%s", sum.first_failure);
   cr_assert_gt(sum.passed, sum.refused);
-}
-
-Test(load_paths, pairs_cpu, .timeout = 900)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_cover(&v, 200000);
-}
-
-Test(load_paths, pairs_cuda, .timeout = 500)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_cover(&v, (int64_t)1 << 40);
-  venue_close(&v);
 }
 
 /* ---- one row after another of the catalogue ---- */
@@ -166,7 +152,7 @@ static op_trial op_trial_of(const op_case *c, int32_t path, int32_t i)
   return t;
 }
 
-static void run_ops(const venue *v)
+VENUE_TEST_FOR(load_paths, ops, 900, 500)
 {
   tally sum = tally_begin("load paths of ops", v->name);
   for (int32_t i = 0; i < COUNT(ops) * (TMARING_LOAD_DIRECT + 1); ++i) {
@@ -176,21 +162,6 @@ static void run_ops(const venue *v)
   tally_close(&sum);
   cr_assert_eq(sum.failed, 0, "%s", sum.first_failure);
   cr_assert_eq(sum.refused, 0, "all of them have whole 16 bytes");
-}
-
-Test(load_paths, ops_cpu, .timeout = 900)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_ops(&v);
-}
-
-Test(load_paths, ops_cuda, .timeout = 500)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_ops(&v);
-  venue_close(&v);
 }
 
 /* ---- strips ---- */
@@ -221,7 +192,7 @@ static op_trial strip_trial(int32_t i)
   return t;
 }
 
-static void run_strips(const venue *v)
+VENUE_TEST_FOR(load_paths, strips, 900, 500)
 {
   tally sum = tally_begin("strips", v->name);
   int32_t seen = 0;
@@ -237,23 +208,8 @@ static void run_strips(const venue *v)
   cr_assert_geq(sum.passed, 2 * sum.refused);
 }
 
-Test(load_paths, strips_cpu, .timeout = 900)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_strips(&v);
-}
-
-Test(load_paths, strips_cuda, .timeout = 500)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_strips(&v);
-  venue_close(&v);
-}
-
 /* The same bits by every path, in every order, mode and policy, on any number of SMs. */
-static void run_bits(const venue *v)
+VENUE_TEST_FOR(load_paths, column_sums_of_strips_keep_their_bits, 300, 300)
 {
   static const int32_t sms[] = {132, 78, 1, 16};
   float first[384], own[384];
@@ -275,21 +231,6 @@ static void run_bits(const venue *v)
     cr_assert(tmaring_walk_strips(&result.args.walk));
     if (i) cr_expect_eq(memcmp(own, first, sizeof own), 0, "way %d: other bits", i);
   }
-}
-
-Test(load_paths, column_sums_of_strips_keep_their_bits_cpu, .timeout = 300)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_bits(&v);
-}
-
-Test(load_paths, column_sums_of_strips_keep_their_bits_cuda, .timeout = 300)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_bits(&v);
-  venue_close(&v);
 }
 
 /* ---- M from memory ---- */
@@ -314,25 +255,10 @@ static void count_rows(const venue *v, int32_t path, int32_t tall, int64_t *rows
   op_close(&s);
 }
 
-static void run_counts(const venue *v)
+VENUE_TEST_FOR(load_paths, rows_from_memory, 300, 300)
 {
   int64_t *rows = v->place->take(sizeof *rows);
   cr_assert_not_null(rows);
   for (int32_t i = 0; i < 2 * (TMARING_LOAD_DIRECT + 1); ++i) count_rows(v, i / 2, i % 2, rows);
   v->place->give(rows);
-}
-
-Test(load_paths, rows_from_memory_cpu, .timeout = 300)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_counts(&v);
-}
-
-Test(load_paths, rows_from_memory_cuda, .timeout = 300)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_counts(&v);
-  venue_close(&v);
 }

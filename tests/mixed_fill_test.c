@@ -85,26 +85,11 @@ static void play(mixed *m, int32_t turn)
   draft_free(&d);
 }
 
-static void run_turns(const venue *v)
+VENUE_TEST_FOR(mixed_fill, four_inputs_by_four_paths, 300, 300)
 {
   static mixed m;
   mixed_make(&m, v);
   cr_assert_eq(wrong_elements(&m), ROWS * COLS, "nothing has been written yet");
   for (int32_t turn = 0; turn < 15; ++turn) play(&m, turn);
   mixed_free(&m);
-}
-
-Test(mixed_fill, four_inputs_by_four_paths_cpu, .timeout = 300)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_turns(&v);
-}
-
-Test(mixed_fill, four_inputs_by_four_paths_cuda, .timeout = 300)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_turns(&v);
-  venue_close(&v);
 }

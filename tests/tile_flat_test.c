@@ -210,8 +210,9 @@ static int must_be_flat(const trial *t)
   return !gaps && (t->options.store != TMARING_STORE_TILE || t->options.mode == TMARING_MODE_PIPELINED);
 }
 
-static void run_trials(const venue *v, int64_t limit)
+VENUE_TEST_FOR(tile_flat, trials, 900, 500)
 {
+  const int64_t limit = v->backend == TMARING_BACKEND_CPU ? 200000 : (int64_t)1 << 40;
   tally sum = tally_begin("tiled runs", v->name);
   int32_t flat = 0;
   for (int32_t i = 0; i < TRIALS; ++i) {
@@ -257,19 +258,4 @@ Test(tile_flat, the_code_knows_fills_of_one_box, .timeout = 10)
   expect_box_rank(1024, 512, 1, 0);
   expect_box_rank(1024, 512, 4, 0);
   expect_box_rank(1028, 1028, 4, 0); /* 257 * 4: no equal parts */
-}
-
-Test(tile_flat, trials_cpu, .timeout = 900)
-{
-  venue v;
-  cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));
-  run_trials(&v, 200000);
-}
-
-Test(tile_flat, trials_cuda, .timeout = 500)
-{
-  venue v;
-  VENUE_NEED_CUDA(&v);
-  run_trials(&v, (int64_t)1 << 40);
-  venue_close(&v);
 }

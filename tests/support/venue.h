@@ -28,16 +28,16 @@ void venue_close(venue *v);
     if (venue_reason_) cr_skip_test("no GPU here: %s", venue_reason_);                                                 \
   } while (0)
 
-/* Defines a body, run_NAME, and one test per backend. On a GPU each kernel is compiled first, at about a second each. */
-#define VENUE_TEST(suite, name)                                                                                        \
+/* Defines a body, run_NAME, and one test per backend, with the seconds that each may take. */
+#define VENUE_TEST_FOR(suite, name, cpu_seconds, cuda_seconds)                                                         \
   static void run_##name(const venue *v);                                                                              \
-  Test(suite, name##_cpu, .timeout = 60)                                                                               \
+  Test(suite, name##_cpu, .timeout = (cpu_seconds))                                                                    \
   {                                                                                                                    \
     venue v;                                                                                                           \
     cr_assert_null(venue_open(&v, TMARING_BACKEND_CPU));                                                               \
     run_##name(&v);                                                                                                    \
   }                                                                                                                    \
-  Test(suite, name##_cuda, .timeout = 300)                                                                             \
+  Test(suite, name##_cuda, .timeout = (cuda_seconds))                                                                  \
   {                                                                                                                    \
     venue v;                                                                                                           \
     VENUE_NEED_CUDA(&v);                                                                                               \
@@ -45,5 +45,8 @@ void venue_close(venue *v);
     venue_close(&v);                                                                                                   \
   }                                                                                                                    \
   static void run_##name(const venue *v)
+
+/* On a GPU each kernel is compiled first, at about a second each. */
+#define VENUE_TEST(suite, name) VENUE_TEST_FOR(suite, name, 60, 300)
 
 #endif

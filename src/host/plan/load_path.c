@@ -2,13 +2,6 @@
 
 #include "../base/detail.h"
 
-static const char *const load_name[] = {"bulk", "tile", "async", "ordinary", "direct"};
-
-const char *tmaring__load_name(int32_t path)
-{
-  return path >= 0 && path < 5 ? load_name[path] : "auto";
-}
-
 /* ---- what a tensor map needs ---- */
 
 static tmaring_status refuse(const char *name, const char *what, const char *field, long long got, const char *needs)

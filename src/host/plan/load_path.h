@@ -34,7 +34,4 @@ static inline int tmaring__decision_tiled(const tmaring__decision *decision, con
   return tiled;
 }
 
-/* Name for notes and messages; static. */
-const char *tmaring__load_name(int32_t path);
-
 #endif
